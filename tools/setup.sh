@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Installs from Debian whatever the build and the tests need and this machine lacks.
+# Idempotent; takes well under a second when everything is there. Uses sudo when not root.
+set -euo pipefail
+
+packages=(
+  # build
+  bazel-bootstrap bazel-rules-java g++ protobuf-compiler python3
+  # libraries
+  libcli11-dev libdnnl-dev libopencv-dev libpng-dev libprotobuf-dev libxxhash-dev libzstd-dev
+  # tests and benchmarks
+  libbenchmark-dev libgmock-dev libgtest-dev
+  # checks: formatting
+  clang-format
+)
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "setup: all ${#packages[@]} packages are installed" >&2
+  exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "setup: these packages are missing and neither root nor sudo is available:" >&2
+    echo "  ${missing[*]}" >&2
+    echo "Ask an administrator to run: apt-get install ${missing[*]}" >&2
+    exit 3
+  fi
+  as_root=(sudo)
+fi
+
+echo "setup: installing ${missing[*]}" >&2
+"${as_root[@]}" apt-get update -qq >&2
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+echo "setup: done" >&2

@@ -1,0 +1,31 @@
+"""Repositories for the libraries that Debian installs.
+
+Each library has one overlay (NAME.BUILD) in this folder. A library whose headers lie in the
+compiler's default search path needs link options only; the others are rooted at their own
+header folder, because the sandbox refuses absolute -I paths.
+"""
+
+load("//tools/third_party:cuda.bzl", "cuda_toolkit")
+
+# name -> folder that holds the headers named by the overlay
+_LIBRARIES = {
+    "benchmark": "/usr/include/benchmark",
+    "cli11": "/usr/include/CLI",
+    "dnnl": "/usr/include/oneapi",
+    "googletest": "/usr/include/gtest",
+    "opencv": "/usr/include/opencv4",
+    "png": "/usr/include/libpng16",
+    "protobuf": "/usr/include/google/protobuf",
+    "xxhash": "/usr/include",
+    "zstd": "/usr/include",
+}
+
+def system_libs():
+    """Declares one repository per system library, and the CUDA toolkit when there is one."""
+    for name, path in _LIBRARIES.items():
+        native.new_local_repository(
+            name = name,
+            path = path,
+            build_file = "//tools/third_party:%s.BUILD" % name,
+        )
+    cuda_toolkit(name = "cuda")

@@ -1,0 +1,116 @@
+// Streams batches of a split: threads fill a ring of reusable buffers in a known order.
+//
+//   auto dataset = Dataset::Open("camvid-shards", "train");
+//   BatchLoaderOptions options;
+//   options.split = "train";
+//   options.global_batch = 8;
+//   auto loader = BatchLoader::Open(*dataset, options);
+//   while (true) {
+//     auto batch = (*loader)->Next();           // Result<std::optional<Batch>>
+//     if (!batch.ok() || !batch->has_value()) break;
+//     const FieldView& image = (**batch).field("image");
+//   }
+//
+// Order: global batch b of an epoch is positions [bG, (b+1)G) of EpochOrder; rank r takes its
+// SliceForRank. So what a step sees depends on (seed, epoch, step) alone, not on threads, and a
+// run can start at any epoch and step.
+// Memory: `slots` buffers are allocated at Open and never grow; nothing is allocated per batch.
+// Threads: Next() is for one thread at a time; Cancel() may be called from any. The destructor
+// joins all threads, in the middle of an epoch too.
+// Errors: the first error of a worker is returned by Next(), with shard, record and field, and
+// by every later call.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "reader/batch.h"
+#include "reader/dataset.h"
+
+namespace shardmill {
+
+enum class Order {
+  kShuffled,  // EpochOrder of (seed, epoch, split)
+  kStored,    // 0, 1, 2, …
+};
+
+// What to do with the records that do not fill the last global batch of an epoch.
+enum class TailPolicy {
+  kDrop,     // leave them out of this epoch
+  kPad,      // repeat records of the same epoch with weight 0: every batch is full
+  kPartial,  // one smaller batch; every rank still gets it, perhaps with 0 rows
+};
+
+// How a field is delivered. The label deliveries work whatever encoding is stored.
+enum class Delivery {
+  kStored,
+  kIndex,     // u8 or u16 class id per pixel; ignore stays the ignore value
+  kOneHotU8,  // [..., K]; ignore pixels are all zero
+  kOneHotF32,
+};
+
+struct FieldRequest {
+  std::string name;
+  Delivery delivery = Delivery::kStored;
+};
+
+struct BatchLoaderOptions {
+  std::string split;
+  std::vector<FieldRequest> fields;  // empty: all fields as stored
+  uint64_t global_batch = 1;         // records of all ranks together; >= ranks
+  uint32_t rank = 0;
+  uint32_t ranks = 1;
+  Order order = Order::kShuffled;
+  TailPolicy tail = TailPolicy::kDrop;
+  uint64_t seed = 0;
+  uint64_t first_epoch = 0;
+  uint64_t first_step = 0;  // within first_epoch
+  uint64_t epochs = 1;      // how many to stream, the first one included
+  int threads = 1;
+  int slots = 3;  // batches in the ring, counting those the caller holds
+  // Replaces the allocator of the slots (for pinned memory). Buffers must be 64-byte aligned.
+  std::function<void*(uint64_t bytes)> allocate;
+  std::function<void(void* buffer, uint64_t bytes)> release;
+};
+
+// Where the time of the loader went, in nanoseconds summed over its threads.
+struct LoaderTimes {
+  uint64_t read_ns = 0;           // copy, checksum and decode
+  uint64_t expand_ns = 0;         // label delivery
+  uint64_t wait_for_slot_ns = 0;  // workers: all slots were taken
+  uint64_t consumer_wait_ns = 0;  // Next(): no batch was ready
+  uint64_t batches = 0;
+  uint64_t records = 0;
+};
+
+class BatchLoader {
+ public:
+  // InvalidArgument names the option; 0 records and fewer records than one batch with
+  // TailPolicy::kDrop are errors too.
+  static Result<std::unique_ptr<BatchLoader>> Open(std::shared_ptr<const Dataset> dataset,
+                                                   const BatchLoaderOptions& options);
+  ~BatchLoader();
+  BatchLoader(const BatchLoader&) = delete;
+  BatchLoader& operator=(const BatchLoader&) = delete;
+
+  // The next batch in order; nullopt after the last epoch; Cancelled after Cancel().
+  Result<std::optional<Batch>> Next();
+  void Cancel();
+
+  uint64_t steps_per_epoch() const;  // the same on every rank, known before the first batch
+  LoaderTimes times() const;
+
+ private:
+  friend class Batch;
+  struct Impl;
+  explicit BatchLoader(std::unique_ptr<Impl> impl);
+  void Release(BatchSlot* slot);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace shardmill

@@ -1,0 +1,98 @@
+// Maps one shard read-only and hands out records. See proto/FORMAT.md for the bytes.
+//
+// Open() checks superblock, schema, postscript and footer: O(blocks), no record is touched. A
+// block header is checked at its first use, a record's stored bytes as the checksum policy says.
+// All methods are const and may be called from several threads at once.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "reader/codec.h"
+#include "reader/schema.h"
+#include "reader/shard_writer.h"
+
+namespace shardmill {
+
+namespace proto {
+class RecordMeta;
+class ShardSchema;
+class ShardSummary;
+}  // namespace proto
+
+enum class ChecksumPolicy {
+  kOff,         // never
+  kFirstTouch,  // each record and field once per open (the default)
+  kAlways,      // at each read
+};
+
+// Scratch memory of one reading thread: the private copy of a record's stored bytes and the
+// decoder's state. Reused from call to call, so that steady reading allocates nothing.
+class ReadScratch {
+ public:
+  ReadScratch();
+  ~ReadScratch();
+  ReadScratch(ReadScratch&&) noexcept;
+  ReadScratch& operator=(ReadScratch&&) noexcept;
+
+ private:
+  friend class ShardReader;
+  FieldDecoder decoder_;
+  std::vector<uint8_t> stored_;
+};
+
+class ShardReader {
+ public:
+  // NotFound, Io, or DataLoss with the shard's path and what is wrong with it.
+  static Result<std::unique_ptr<ShardReader>> Open(const std::string& path, ChecksumPolicy policy);
+  ~ShardReader();
+  ShardReader(const ShardReader&) = delete;
+  ShardReader& operator=(const ShardReader&) = delete;
+
+  const std::string& path() const;
+  const RecordSchema& schema() const;
+  const proto::ShardSchema& schema_message() const;  // with split, recipe
+  const proto::ShardSummary& summary() const;
+  const Digest& dataset_id() const;
+  const Digest& digest() const;
+  uint32_t shard_number() const;
+  uint32_t shard_count() const;
+  uint64_t records() const;
+  uint64_t file_bytes() const;
+  uint32_t block_count() const;
+
+  struct BlockInfo {
+    uint64_t offset = 0;        // of the block in the file
+    uint64_t bytes = 0;         // header, fields, metadata and padding
+    uint64_t first_record = 0;  // from the start of the shard
+    uint32_t records = 0;
+  };
+  BlockInfo block(uint32_t index) const;
+
+  // The variable dimensions of a field of a record, in the order in which they stand in the
+  // shape; empty for a fixed shape.
+  Result<std::vector<uint32_t>> VariableDims(uint64_t record, int field) const;
+
+  // Bytes that the field of this record takes in the file.
+  Result<uint64_t> StoredBytes(uint64_t record, int field) const;
+
+  // Copies (raw) or decodes one field of one record into exactly `bytes` bytes at `out`; `bytes`
+  // must be the tensor's size. DataLoss names shard, block, record and field.
+  Status Read(uint64_t record, int field, void* out, uint64_t bytes, ReadScratch* scratch) const;
+
+  Result<proto::RecordMeta> ReadMeta(uint64_t record) const;
+
+  // Asks the kernel to load the stored bytes of a record's fields ahead of use.
+  void Prefetch(uint64_t record) const;
+
+ private:
+  struct Impl;
+  explicit ShardReader(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace shardmill

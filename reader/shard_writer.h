@@ -1,0 +1,80 @@
+// Writes one shard file: see proto/FORMAT.md for the bytes.
+//
+// The file appears under its final name only when Close() has returned OK: it is written under a
+// temporary name in the same folder, flushed, renamed, and the folder is flushed. A writer that
+// is destroyed without Close() removes its temporary file. The first error sticks: later calls
+// return it. Not for concurrent use.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "reader/codec.h"
+#include "reader/schema.h"
+
+namespace shardmill {
+
+namespace proto {
+class Recipe;
+class RecordMeta;
+class ShardSummary;
+}  // namespace proto
+
+using Digest = std::array<uint8_t, 16>;  // XXH3-128, canonical (big-endian) byte order
+
+std::string DigestToHex(const Digest& digest);  // 32 lower-case hex digits
+
+// One record, ready to be stored: fields in schema order.
+struct EncodedRecord {
+  std::vector<EncodedField> fields;
+  std::string meta;  // serialised proto::RecordMeta
+};
+
+struct ShardPlan {
+  std::string split;
+  uint32_t shard_number = 0;
+  uint32_t shard_count = 1;
+  uint64_t first_input = 0;  // the plan range: inputs [first_input, end_input) of the split
+  uint64_t end_input = 0;
+  uint32_t records_per_block = 1;
+  Digest dataset_id = {};
+};
+
+// "train-00002-of-00004.shard"
+std::string ShardFileName(const std::string& split, uint32_t shard_number, uint32_t shard_count);
+
+struct ShardResult {
+  std::string file;  // name without folder
+  uint64_t records = 0;
+  uint64_t bytes = 0;
+  Digest digest = {};
+};
+
+class ShardWriter {
+ public:
+  // Creates `folder`/NAME.tmp-PID. InvalidArgument when the schema or the plan breaks FORMAT.md.
+  static Result<std::unique_ptr<ShardWriter>> Create(const std::string& folder,
+                                                     const ShardPlan& plan,
+                                                     const RecordSchema& schema,
+                                                     const proto::Recipe& recipe);
+  ~ShardWriter();
+  ShardWriter(const ShardWriter&) = delete;
+  ShardWriter& operator=(const ShardWriter&) = delete;
+
+  // Keeps at most one block of records in memory; a full block is written at once.
+  Status Append(EncodedRecord record);
+
+  // Writes the last block, the footer and the postscript, and gives the file its final name.
+  Result<ShardResult> Close(const proto::ShardSummary& summary);
+
+ private:
+  struct Impl;
+  explicit ShardWriter(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace shardmill

@@ -1,0 +1,116 @@
+#include "reader/png_encode.h"
+
+#include <png.h>
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstring>
+
+namespace shardmill {
+namespace {
+
+constexpr int64_t kMaxSide = 1'000'000;  // libpng's own default limit
+constexpr int kCompressionLevel = 6;
+
+// What libpng's callbacks need. libpng is C: an error leaves by longjmp, past frames that must
+// hold nothing to destroy, so everything with a destructor lives in the caller of EncodeFenced.
+struct Sink {
+  std::string bytes;
+  std::string error;
+};
+
+void OnError(png_structp png, png_const_charp message) {
+  static_cast<Sink*>(png_get_error_ptr(png))->error = message;
+  png_longjmp(png, 1);
+}
+
+void OnWarning(png_structp, png_const_charp) {}
+
+void OnWrite(png_structp png, png_bytep data, png_size_t size) {
+  static_cast<Sink*>(png_get_io_ptr(png))->bytes.append(reinterpret_cast<char*>(data), size);
+}
+
+void OnFlush(png_structp) {}
+
+Status CheckPalette(const PngPicture& picture) {
+  const size_t entries = picture.palette.size();
+  if (entries == 0 || entries > 256) {
+    return InvalidArgumentError("a PNG palette has 1 to 256 colours, not " +
+                                std::to_string(entries));
+  }
+  const uint8_t* end = picture.pixels + picture.height * picture.width;
+  const uint8_t highest = *std::max_element(picture.pixels, end);
+  if (highest >= entries) {
+    return InvalidArgumentError("pixel value " + std::to_string(highest) +
+                                " is not in the palette of " + std::to_string(entries) +
+                                " colours");
+  }
+  return OkStatus();
+}
+
+Status CheckPicture(const PngPicture& picture) {
+  if (picture.height < 1 || picture.height > kMaxSide || picture.width < 1 ||
+      picture.width > kMaxSide) {
+    return InvalidArgumentError("a PNG is 1 to 1,000,000 pixels high and wide, not " +
+                                std::to_string(picture.height) + " high × " +
+                                std::to_string(picture.width) + " wide");
+  }
+  SHARDMILL_CHECK(picture.pixels != nullptr);
+  return picture.color == PngColor::kPalette ? CheckPalette(picture) : OkStatus();
+}
+
+void SetPalette(const PngPicture& picture, png_structp png, png_infop info) {
+  png_color colors[256];
+  for (size_t i = 0; i < picture.palette.size(); ++i) {
+    const uint32_t color = picture.palette[i];
+    colors[i].red = static_cast<png_byte>(color >> 16);
+    colors[i].green = static_cast<png_byte>(color >> 8);
+    colors[i].blue = static_cast<png_byte>(color);
+  }
+  png_set_PLTE(png, info, colors, static_cast<int>(picture.palette.size()));
+}
+
+int PngColorType(PngColor color) {
+  if (color == PngColor::kGray) return PNG_COLOR_TYPE_GRAY;
+  return color == PngColor::kRgb ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_PALETTE;
+}
+
+// The part that libpng may leave by longjmp: trivially destructible locals only.
+void WritePicture(const PngPicture& picture, png_structp png, png_infop info) {
+  png_set_IHDR(png, info, static_cast<png_uint_32>(picture.width),
+               static_cast<png_uint_32>(picture.height), 8, PngColorType(picture.color),
+               PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  if (picture.color == PngColor::kPalette) SetPalette(picture, png, info);
+  png_set_compression_level(png, kCompressionLevel);
+  png_set_filter(png, PNG_FILTER_TYPE_BASE,
+                 picture.color == PngColor::kPalette ? PNG_FILTER_NONE : PNG_ALL_FILTERS);
+  png_write_info(png, info);
+  const int64_t row_bytes = picture.width * (picture.color == PngColor::kRgb ? 3 : 1);
+  for (int64_t y = 0; y < picture.height; ++y) {
+    png_write_row(png, picture.pixels + y * row_bytes);
+  }
+  png_write_end(png, info);
+}
+
+bool EncodeFenced(const PngPicture& picture, png_structp png, png_infop info, Sink* sink) {
+  if (setjmp(png_jmpbuf(png)) != 0) return false;
+  png_set_write_fn(png, sink, OnWrite, OnFlush);
+  WritePicture(picture, png, info);
+  return true;
+}
+
+}  // namespace
+
+Result<std::string> EncodePng(const PngPicture& picture) {
+  RETURN_IF_ERROR(CheckPicture(picture));
+  Sink sink;
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &sink, OnError, OnWarning);
+  if (png == nullptr) return InternalError("libpng does not start: " + sink.error);
+  png_infop info = png_create_info_struct(png);
+  const bool encoded = info != nullptr && EncodeFenced(picture, png, info, &sink);
+  png_destroy_write_struct(&png, &info);
+  if (!encoded) return InternalError("libpng does not encode the picture: " + sink.error);
+  return std::move(sink.bytes);
+}
+
+}  // namespace shardmill

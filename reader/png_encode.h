@@ -1,0 +1,35 @@
+// Encodes pictures as PNG: overlays, contact sheets, predicted label maps.
+//
+// Decoding of source images is no business of this library; see tools/pack. The same picture
+// gives the same bytes: no time stamp, no text, fixed compression settings. Stateless; safe for
+// concurrent use.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reader/base/status.h"
+
+namespace shardmill {
+
+enum class PngColor {
+  kGray,     // 1 byte per pixel
+  kRgb,      // 3 bytes per pixel
+  kPalette,  // 1 byte per pixel, an index into `palette`
+};
+
+// A view: the caller keeps the pixels alive.
+struct PngPicture {
+  int64_t height = 0;  // 1 … 1,000,000, as the width
+  int64_t width = 0;
+  PngColor color = PngColor::kRgb;
+  const uint8_t* pixels = nullptr;  // dense rows from the top
+  std::vector<uint32_t> palette;    // 0xRRGGBB, 1 … 256 entries; for kPalette only
+};
+
+// The bytes of a PNG file. InvalidArgument when sizes or palette break the rules above, or when
+// a pixel is not in the palette.
+Result<std::string> EncodePng(const PngPicture& picture);
+
+}  // namespace shardmill

@@ -1,0 +1,121 @@
+#include "tools/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+
+namespace shardmill {
+namespace {
+
+// A program with one command, `pack`, that returns `result`.
+class CommandLineTest : public testing::Test {
+ protected:
+  CommandLineTest() : commands_("mill", "Mills.", "1.2.3") {
+    CLI::App* app = commands_.Add("pack", "Packs.", [this] {
+      ++runs_;
+      if (throws_) throw std::runtime_error("odd");
+      return result_;
+    });
+    app->add_option("--resize", resize_, "Size");
+    app->add_option("SOURCE", source_, "Folder")->required();
+  }
+
+  int Run(std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "mill");
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    int code = commands_.Run(static_cast<int>(arguments.size()), arguments.data());
+    out_ = testing::internal::GetCapturedStdout();
+    error_ = testing::internal::GetCapturedStderr();
+    return code;
+  }
+
+  CommandLine commands_;
+  Result<int> result_ = kExitDone;
+  bool throws_ = false;
+  int runs_ = 0;
+  std::string resize_, source_, out_, error_;
+};
+
+TEST_F(CommandLineTest, ParsedCommandRuns) {
+  EXPECT_EQ(Run({"pack", "folder", "--resize", "2x3"}), 0);
+  EXPECT_EQ(runs_, 1);
+  EXPECT_EQ(resize_, "2x3");
+  EXPECT_EQ(source_, "folder");
+  EXPECT_EQ(out_ + error_, "");
+}
+
+TEST_F(CommandLineTest, ExitCodeOfTheCommandIsReturned) {
+  result_ = kExitInputsSkipped;
+  EXPECT_EQ(Run({"pack", "x"}), 6);
+}
+
+TEST_F(CommandLineTest, ErrorIsPrintedWithCommandAndMapped) {
+  result_ = DataLossError("a\x1b.png: cut");
+  EXPECT_EQ(Run({"pack", "x"}), 4);
+  EXPECT_EQ(error_, "mill pack: error: a\\x1b.png: cut\n");
+  EXPECT_EQ(out_, "");
+}
+
+TEST_F(CommandLineTest, ExceptionIsAnInternalError) {
+  throws_ = true;
+  EXPECT_EQ(Run({"pack", "x"}), 1);
+  EXPECT_NE(error_.find("odd"), std::string::npos);
+}
+
+TEST_F(CommandLineTest, HelpGoesToStdout) {
+  EXPECT_EQ(Run({"--help"}), 0);
+  EXPECT_NE(out_.find("pack"), std::string::npos);
+  EXPECT_EQ(Run({"pack", "-h"}), 0);
+  EXPECT_NE(out_.find("--resize"), std::string::npos);
+  EXPECT_EQ(error_, "");
+  EXPECT_EQ(Run({"--version"}), 0);
+  EXPECT_EQ(out_, "mill 1.2.3\n");
+}
+
+TEST_F(CommandLineTest, NoCommandIsAUsageError) {
+  EXPECT_EQ(Run({}), 2);
+  EXPECT_EQ(out_, "");
+  EXPECT_NE(error_.find("no command given"), std::string::npos);
+}
+
+TEST_F(CommandLineTest, UnknownOptionSuggestsTheNearest) {
+  EXPECT_EQ(Run({"pack", "x", "--rezise=2x3"}), 2);
+  EXPECT_NE(error_.find("mill pack: error: unknown option '--rezise=2x3'; did you mean "
+                        "'--resize'?"),
+            std::string::npos)
+      << error_;
+  EXPECT_EQ(runs_, 0);
+}
+
+TEST_F(CommandLineTest, UnknownCommandSuggestsTheNearest) {
+  EXPECT_EQ(Run({"pakc"}), 2);
+  EXPECT_NE(error_.find("unknown command 'pakc'; did you mean 'pack'?"), std::string::npos)
+      << error_;
+}
+
+TEST_F(CommandLineTest, SurplusArgumentIsAUsageError) {
+  EXPECT_EQ(Run({"pack", "x", "y"}), 2);
+  EXPECT_NE(error_.find("unexpected argument 'y'"), std::string::npos) << error_;
+}
+
+TEST_F(CommandLineTest, MissingArgumentIsAUsageError) {
+  EXPECT_EQ(Run({"pack"}), 2);
+  EXPECT_NE(error_.find("SOURCE"), std::string::npos) << error_;
+}
+
+TEST(NearestName, FarNamesAreNotSuggested) {
+  EXPECT_EQ(NearestName("--crop-mod", {"--crop", "--crop-mode"}), "--crop-mode");
+  EXPECT_EQ(NearestName("zzz", {"pack", "dump"}), "");
+  EXPECT_EQ(NearestName("", {"pack"}), "");
+}
+
+}  // namespace
+}  // namespace shardmill

@@ -1,0 +1,169 @@
+#include "tools/command_line.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "tools/terminal.h"
+
+namespace shardmill {
+namespace {
+
+constexpr int kHelpColumn = 34;
+
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+    }
+  }
+  return row[b.size()];
+}
+
+// The names that could have been meant where `word` stood: options for "-x", else commands.
+std::vector<std::string> KnownNames(const CLI::App& app, std::string_view word) {
+  std::vector<std::string> names;
+  if (!word.empty() && word[0] == '-') {
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  }
+  return names;
+}
+
+// The innermost command that was named on the command line.
+const CLI::App* Innermost(const CLI::App* app) {
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return app;
+}
+
+std::string UnknownWordMessage(const CLI::App& root) {
+  const CLI::App* app = Innermost(&root);
+  std::vector<std::string> left = root.remaining(true);
+  std::string word = left.empty() ? "" : left.front();
+  std::string_view name = std::string_view(word).substr(0, word.find('='));
+  bool is_option = !word.empty() && word[0] == '-';
+  bool wants_command = !is_option && !app->get_subcommands({}).empty();
+  std::string message = is_option       ? "unknown option "
+                        : wants_command ? "unknown command "
+                                        : "unexpected argument ";
+  message += "'" + EscapeControl(word) + "'";
+  std::string nearest = NearestName(name, KnownNames(*app, name));
+  if (!nearest.empty()) message += "; did you mean '" + nearest + "'?";
+  return message;
+}
+
+}  // namespace
+
+std::string NearestName(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string best;
+  // Two edits allow for two letters in the wrong order; a third of a long word may be wrong.
+  size_t best_distance = std::min(word.size(), std::max<size_t>(2, word.size() / 3) + 1);
+  for (const std::string& candidate : candidates) {
+    size_t distance = EditDistance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+CommandLine::CommandLine(std::string program, std::string description, std::string version)
+    : program_(std::move(program)),
+      app_(std::make_unique<CLI::App>(std::move(description), program_)) {
+  app_->set_help_flag("-h,--help", "Prints this help and exits");
+  app_->set_version_flag("--version", program_ + " " + version, "Prints the version and exits");
+  app_->require_subcommand(0, 1);
+  app_->get_formatter()->column_width(kHelpColumn);
+}
+
+CommandLine::~CommandLine() = default;
+
+CLI::App* CommandLine::Add(const std::string& name, const std::string& description,
+                           CommandFunction run) {
+  CLI::App* app = app_->add_subcommand(name, description);
+  app->get_formatter()->column_width(kHelpColumn);
+  commands_.push_back({app, std::move(run)});
+  return app;
+}
+
+int CommandLine::Run(int argc, const char* const* argv) {
+  if (std::optional<int> code = Parse(argc, argv)) return *code;
+  const Command* command = Chosen();
+  if (command == nullptr) {
+    std::fprintf(stderr, "%s", app_->help().c_str());
+    return ReportUsageError("no command given");
+  }
+  return Execute(*command);
+}
+
+std::optional<int> CommandLine::Parse(int argc, const char* const* argv) {
+  try {
+    app_->parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::CallForHelp&) {
+    std::printf("%s", Innermost(app_.get())->help().c_str());
+    return kExitDone;
+  } catch (const CLI::CallForVersion& version) {
+    std::printf("%s\n", version.what());
+    return kExitDone;
+  } catch (const CLI::ExtrasError&) {
+    return ReportUsageError(UnknownWordMessage(*app_));
+  } catch (const CLI::Error& error) {
+    return ReportUsageError(EscapeControl(error.what()));
+  }
+}
+
+int CommandLine::ReportUsageError(const std::string& message) {
+  std::string prefix = Prefix();
+  std::fprintf(stderr, "%s: error: %s\nTry '%s --help'.\n", prefix.c_str(), message.c_str(),
+               prefix.c_str());
+  return ExitCode(InvalidArgumentError(""));
+}
+
+int CommandLine::Execute(const Command& command) {
+  Result<int> result = kExitDone;
+  try {
+    result = command.run();
+  } catch (const std::exception& exception) {
+    result = InternalError(std::string("unexpected exception: ") + exception.what());
+  }
+  // A full disk or a closed pipe behind stdout must not look like success.
+  if (result.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
+    result = ErrnoError("cannot write to standard output", errno);
+  }
+  if (result.ok()) return *result;
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s: error: %s\n", Prefix().c_str(),
+               EscapeControl(result.status().message(), KeepLineEnds::kYes).c_str());
+  return ExitCode(result.status());
+}
+
+const CommandLine::Command* CommandLine::Chosen() const {
+  for (const Command& command : commands_) {
+    if (command.app->parsed()) return &command;
+  }
+  return nullptr;
+}
+
+std::string CommandLine::Prefix() const {
+  const Command* command = Chosen();
+  return command == nullptr ? program_ : program_ + " " + command->app->get_name();
+}
+
+}  // namespace shardmill

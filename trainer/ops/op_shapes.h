@@ -1,0 +1,65 @@
+// Descriptions of the operations of the op table: plain numbers, no memory.
+#pragma once
+
+#include <cstdint>
+
+#include "reader/base/status.h"
+#include "trainer/tensor.h"
+
+namespace shardmill {
+
+// A sliding window. Padding is counted in input elements and read as zero (convolution) or as
+// absent (max pooling).
+struct Window {
+  int64_t kernel_h = 1, kernel_w = 1;
+  int64_t stride_h = 1, stride_w = 1;
+  int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
+  int64_t dilation_h = 1, dilation_w = 1;  // 1 = dense
+};
+
+// A square window with equal padding on all sides.
+Window SquareWindow(int64_t kernel, int64_t stride, int64_t pad, int64_t dilation = 1);
+
+// Weights are [out_channels, kernel_h, kernel_w, input.c / groups] for both directions. The
+// transposed convolution maps an input element to the window of outputs that a convolution with
+// the same numbers would have read for it.
+struct ConvolutionShape {
+  Shape input;
+  int64_t out_channels = 0;
+  Window window;
+  int64_t groups = 1;
+  bool transposed = false;
+  bool bias = false;
+
+  Shape Output() const;
+  int64_t WeightElements() const;
+  // InvalidArgument when a number is out of range or the output would be empty.
+  Status Check() const;
+};
+
+// The output counts whole windows only (sizes are rounded down).
+struct PoolShape {
+  Shape input;
+  Window window;
+
+  Shape Output() const;
+  Status Check() const;  // also: at most 255 elements per window, padding smaller than the kernel
+};
+
+enum class Activation { kNone, kRelu };
+
+// What a backward operation does with the gradient it makes.
+enum class GradientMode {
+  kOverwrite,  // the destination holds nothing of value
+  kAdd,        // another consumer of the same value was there before
+};
+
+// Softmax cross-entropy over the channels of `logits`.
+struct LossShape {
+  Shape logits;
+  LabelType label_type = LabelType::kIndexU8;
+  // The label that does not count; -1: none. Labels outside [0, classes) never count either.
+  int64_t ignore = -1;
+};
+
+}  // namespace shardmill

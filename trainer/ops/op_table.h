@@ -1,0 +1,180 @@
+// The op table: everything the layers compute, behind one interface with several backends.
+//
+// `reference` (plain C++, double arithmetic, one thread) is the oracle of the tests, `onednn` the
+// backend of CPU training, `cuda` that of GPUs. Pointers are addresses in the memory of the
+// backend; tensors are dense NHWC of the backend's element type unless a comment says otherwise;
+// sizes come from the shapes. Operations never allocate and never read back to the host: scratch
+// memory is passed in as `workspace` (any content, kMemoryAlignment-aligned, as large as the
+// matching …WorkspaceBytes says, and free again when the next operation of the stream starts).
+//
+// Operations are enqueued on a Stream and run in order; host backends have run them when the call
+// returns. They fail only on bugs and on a broken device. One table may be used by several
+// threads, each with its own stream.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "reader/base/status.h"
+#include "trainer/ops/op_shapes.h"
+#include "trainer/tensor.h"
+
+namespace shardmill {
+
+constexpr int64_t kMemoryAlignment = 64;
+
+// An in-order queue of operations of one backend.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  // Returns when everything enqueued so far is done.
+  virtual Status Synchronize() = 0;
+};
+
+// A convolution (or transposed convolution) prepared for one shape. Immovable; one object may not
+// run on two streams at once.
+class ConvolutionOp {
+ public:
+  virtual ~ConvolutionOp() = default;
+  virtual int64_t WorkspaceBytes() const = 0;  // enough for each of the three
+  // `bias` is null when the shape has none.
+  virtual Status Forward(Stream& stream, const void* x, const void* weights, const void* bias,
+                         void* y, void* workspace) = 0;
+  virtual Status BackwardData(Stream& stream, const void* dy, const void* weights, void* dx,
+                              void* workspace) = 0;
+  // Overwrites both gradients; `dbias` is null when the shape has no bias.
+  virtual Status BackwardWeights(Stream& stream, const void* x, const void* dy, void* dweights,
+                                 void* dbias, void* workspace) = 0;
+};
+
+// Per-channel numbers of batch norm; each pointer has c elements.
+struct BatchNormVectors {
+  const void* mean = nullptr;
+  const void* variance = nullptr;  // biased: divided by the number of pixels
+  const void* scale = nullptr;
+  const void* shift = nullptr;
+  double epsilon = 1e-5;
+};
+
+class OpTable {
+ public:
+  virtual ~OpTable() = default;
+  virtual std::string_view name() const = 0;
+  virtual ElementType element_type() const = 0;
+  virtual bool host_memory() const = 0;  // pointers may be used by the host directly
+
+  // Memory. Allocate returns zeroed, kMemoryAlignment-aligned memory.
+  virtual Result<void*> Allocate(int64_t bytes) = 0;
+  virtual void Free(void* memory) = 0;
+  virtual Result<std::unique_ptr<Stream>> CreateStream() = 0;
+  virtual Status CopyFromHost(Stream& stream, const void* host, int64_t bytes, void* memory) = 0;
+  // The host may read when the stream was synchronized.
+  virtual Status CopyToHost(Stream& stream, const void* memory, int64_t bytes, void* host) = 0;
+  virtual Status SetZero(Stream& stream, int64_t bytes, void* memory) = 0;
+
+  // y = (x - mean) * inverse_deviation per channel, from u8, u16 or f32 images. The two vectors
+  // are f32 for every element type.
+  virtual Status NormalizeImages(Stream& stream, const Shape& shape, ImageType type,
+                                 const void* images, const float* mean,
+                                 const float* inverse_deviation, void* y) = 0;
+
+  virtual Result<std::unique_ptr<ConvolutionOp>> PrepareConvolution(
+      const ConvolutionShape& shape) = 0;
+
+  // Batch norm, cut where ranks exchange sums. Statistics: mean and biased variance per channel.
+  virtual int64_t BatchNormWorkspaceBytes(const Shape& shape) const = 0;
+  virtual Status BatchNormStatistics(Stream& stream, const Shape& shape, const void* x, void* mean,
+                                     void* variance, void* workspace) = 0;
+  // running = running + momentum * (batch - running), the variance made unbiased first.
+  virtual Status BatchNormUpdateRunning(Stream& stream, int64_t channels, int64_t pixels,
+                                        double momentum, const void* mean, const void* variance,
+                                        void* running_mean, void* running_variance) = 0;
+  // y = activation((x - mean) / sqrt(variance + epsilon) * scale + shift).
+  virtual Status BatchNormForward(Stream& stream, const Shape& shape, const BatchNormVectors& norm,
+                                  Activation activation, const void* x, void* y) = 0;
+  // dshift = sum of g, dscale = sum of g * normalised x, where g is dy behind the activation
+  // (zero where y is zero for kRelu; `y` is null for kNone).
+  virtual Status BatchNormBackwardSums(Stream& stream, const Shape& shape,
+                                       const BatchNormVectors& norm, Activation activation,
+                                       const void* x, const void* y, const void* dy, void* dscale,
+                                       void* dshift, void* workspace) = 0;
+  // The gradient of x, given the sums over all `pixels` that the statistics were taken of (more
+  // than shape.Pixels() when ranks share them). `dx` may be `dy`.
+  virtual Status BatchNormBackwardData(Stream& stream, const Shape& shape,
+                                       const BatchNormVectors& norm, Activation activation,
+                                       int64_t pixels, const void* x, const void* y, const void* dy,
+                                       const void* dscale, const void* dshift, void* dx) = 0;
+
+  // `y` may be `x`, `dx` may be `dy`.
+  virtual Status ReluForward(Stream& stream, int64_t elements, const void* x, void* y) = 0;
+  virtual Status ReluBackward(Stream& stream, int64_t elements, const void* y, const void* dy,
+                              void* dx) = 0;
+
+  // indices: per output element the position of its maximum in the window (row-major, the first
+  // of equals).
+  virtual Status MaxPoolForward(Stream& stream, const PoolShape& shape, const void* x, void* y,
+                                uint8_t* indices) = 0;
+  virtual Status MaxPoolBackward(Stream& stream, const PoolShape& shape, const void* dy,
+                                 const uint8_t* indices, GradientMode mode, void* dx) = 0;
+
+  virtual Status GlobalAveragePoolForward(Stream& stream, const Shape& shape, const void* x,
+                                          void* y) = 0;
+  virtual Status GlobalAveragePoolBackward(Stream& stream, const Shape& shape, const void* dy,
+                                           GradientMode mode, void* dx) = 0;
+
+  // Writes one part of a concatenation: channels [channel, channel + part.c) of y. Where part and
+  // whole differ in height or width they share the top left corner; the part is cropped, or
+  // padded with zeros, at the bottom and the right.
+  virtual Status ConcatForward(Stream& stream, const Shape& part, const Shape& whole,
+                               int64_t channel, const void* x, void* y) = 0;
+  virtual Status ConcatBackward(Stream& stream, const Shape& part, const Shape& whole,
+                                int64_t channel, const void* dy, GradientMode mode, void* dx) = 0;
+
+  // y += x
+  virtual Status Add(Stream& stream, int64_t elements, const void* x, void* y) = 0;
+
+  // Weight of a pixel: its row's weight times sum over k of class_weights[k] * target[k].
+  // `class_weights` (f32, one per class) and `row_weights` (f32, one per row) may be null: 1.
+  virtual int64_t LossWorkspaceBytes(const LossShape& shape) const = 0;
+  // *weight_sum = sum of the weights of all pixels.
+  virtual Status LossWeight(Stream& stream, const LossShape& shape, const void* labels,
+                            const float* class_weights, const float* row_weights,
+                            double* weight_sum, void* workspace) = 0;
+  // *loss_sum = weighted sum of cross-entropies. Unless `dlogits` is null, it receives the
+  // gradient of loss_sum / *total_weight, which is 0 where *total_weight is 0.
+  virtual Status SoftmaxCrossEntropy(Stream& stream, const LossShape& shape, const void* logits,
+                                     const void* labels, const float* class_weights,
+                                     const float* row_weights, const double* total_weight,
+                                     double* loss_sum, void* dlogits, void* workspace) = 0;
+
+  // The channel with the largest value per pixel (the first of equals), as u8 or u16.
+  virtual Status Argmax(Stream& stream, const Shape& shape, const void* logits, LabelType type,
+                        void* classes) = 0;
+};
+
+// Owns memory of an op table. Move-only. The table must outlive it.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  ~DeviceBuffer() { Reset(); }
+  DeviceBuffer(DeviceBuffer&& other) noexcept;
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
+
+  static Result<DeviceBuffer> Create(OpTable* ops, int64_t bytes);  // zeroed
+  void Reset();
+  void* data() const { return data_; }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  OpTable* ops_ = nullptr;
+  void* data_ = nullptr;
+  int64_t bytes_ = 0;
+};
+
+// The backends. The reference computes and accumulates in double whatever it stores.
+std::unique_ptr<OpTable> CreateReferenceOps(ElementType element_type);
+// Uses the OpenMP threads of the calling process (set their number before the first call).
+Result<std::unique_ptr<OpTable>> CreateOnednnOps();
+
+}  // namespace shardmill

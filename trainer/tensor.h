@@ -1,0 +1,63 @@
+// Shapes, element types and the batches that enter the trainer's graph.
+//
+// Every tensor is dense and NHWC: the element (n, y, x, channel) lies at
+// ((n * h + y) * w + x) * c + channel. Plain data, safe to copy between threads. A pointer in
+// these structs is borrowed: it must stay valid until the call that takes the struct returns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace shardmill {
+
+// The type of activations, parameters and gradients. kF64 exists on the reference backend only,
+// for gradient checks.
+enum class ElementType { kF32, kF64 };
+
+constexpr int64_t ElementBytes(ElementType type) { return type == ElementType::kF32 ? 4 : 8; }
+
+// Batch, height, width, channels. A vector per record is 1 × 1 × c.
+struct Shape {
+  int64_t n = 0;
+  int64_t h = 0;
+  int64_t w = 0;
+  int64_t c = 0;
+
+  constexpr int64_t Pixels() const { return n * h * w; }
+  constexpr int64_t Elements() const { return n * h * w * c; }
+  bool operator==(const Shape& other) const {
+    return n == other.n && h == other.h && w == other.w && c == other.c;
+  }
+  bool operator!=(const Shape& other) const { return !(*this == other); }
+};
+
+// "4 × 352 high × 480 wide × 3 channels"
+std::string ShapeText(const Shape& shape);
+
+enum class ImageType { kU8, kU16, kF32 };
+
+constexpr int64_t ImageTypeBytes(ImageType type) {
+  return type == ImageType::kU8 ? 1 : type == ImageType::kU16 ? 2 : 4;
+}
+
+struct ImageBatch {
+  const void* data = nullptr;
+  ImageType type = ImageType::kU8;
+  Shape shape;
+};
+
+// kIndex…: one class id per pixel, [n, h, w]. kOneHotF32: [n, h, w, classes]; any non-negative
+// values are taken as soft labels, and an all-zero pixel counts as ignored.
+enum class LabelType { kIndexU8, kIndexU16, kOneHotF32 };
+
+struct LabelBatch {
+  const void* data = nullptr;
+  LabelType type = LabelType::kIndexU8;
+  int64_t n = 0;
+  int64_t h = 1;
+  int64_t w = 1;
+  // Optional: n weights, multiplied into every pixel of a row; 0 for rows that only pad a batch.
+  const float* row_weights = nullptr;
+};
+
+}  // namespace shardmill

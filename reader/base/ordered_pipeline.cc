@@ -1,0 +1,286 @@
+#include "reader/base/ordered_pipeline.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <new>
+#include <string>
+#include <system_error>
+
+namespace shardmill {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kMaxThreads = 1024;
+constexpr int kMaxInFlight = 1 << 20;
+// How often a waiting thread asks whether the caller has cancelled: a signal handler can set a
+// flag but may not notify a condition variable.
+constexpr std::chrono::milliseconds kCancelPoll(50);
+
+uint64_t NanosecondsSince(Clock::time_point start) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+}
+
+// Runs a callback and turns an exception that leaves it into a status.
+template <typename Callback>
+auto Fenced(const Callback& callback) -> decltype(callback()) {
+  try {
+    return callback();
+  } catch (const std::bad_alloc&) {
+    return InternalError("out of memory in a pipeline stage");
+  } catch (const std::exception& error) {
+    return InternalError(std::string("exception in a pipeline stage: ") + error.what());
+  } catch (...) {
+    return InternalError("unknown exception in a pipeline stage");
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OrderedPipeline>> OrderedPipeline::Start(const PipelineOptions& options,
+                                                                Produce produce, Work work) {
+  if (options.threads < 1 || options.threads > kMaxThreads) {
+    return InvalidArgumentError("threads is " + std::to_string(options.threads) +
+                                "; it must be 1 to " + std::to_string(kMaxThreads));
+  }
+  if (options.max_in_flight < 0 || options.max_in_flight > kMaxInFlight) {
+    return InvalidArgumentError("items in flight is " + std::to_string(options.max_in_flight) +
+                                "; it must be 0 to " + std::to_string(kMaxInFlight));
+  }
+  std::unique_ptr<OrderedPipeline> pipeline(
+      new OrderedPipeline(options, std::move(produce), std::move(work)));
+  RETURN_IF_ERROR(pipeline->StartThreads(options.threads));
+  pipeline->Pump();
+  return pipeline;
+}
+
+OrderedPipeline::OrderedPipeline(const PipelineOptions& options, Produce produce, Work work)
+    : max_bytes_(options.max_bytes),
+      cancelled_(options.cancelled),
+      produce_(std::move(produce)),
+      work_(std::move(work)),
+      slots_(internal::EffectiveMaxInFlight(options)),
+      slot_of_(slots_.size()) {
+  free_slots_.reserve(slots_.size());
+  for (int slot = static_cast<int>(slots_.size()) - 1; slot >= 0; --slot) {
+    free_slots_.push_back(slot);
+  }
+}
+
+OrderedPipeline::~OrderedPipeline() {
+  Cancel();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+Status OrderedPipeline::StartThreads(int threads) {
+  threads_.reserve(threads);
+  try {
+    for (int worker = 0; worker < threads; ++worker) {
+      threads_.emplace_back([this, worker] { RunWorker(worker); });
+    }
+  } catch (const std::system_error& error) {
+    return UnavailableError("cannot start thread " + std::to_string(threads_.size() + 1) + " of " +
+                            std::to_string(threads) + ": " + error.what() +
+                            "; ask for fewer threads");
+  }
+  return OkStatus();
+}
+
+void OrderedPipeline::RunWorker(int worker) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    while (!stop_ && !CanClaimLocked()) WaitForWork(&lock);
+    if (stop_) return;
+    Slot& slot = SlotOfLocked(claim_index_);
+    const Item item{claim_index_, slot_of_[claim_index_ % slots_.size()]};
+    const uint32_t part = slot.claimed++;
+    if (slot.claimed == slot.parts) ++claim_index_;
+    lock.unlock();
+    Status status = IsCancelled() ? CancelledError("cancelled by the caller")
+                                  : Fenced([&] { return work_(item, part, worker); });
+    lock.lock();
+    FinishPartLocked(&slot, part, std::move(status));
+  }
+}
+
+void OrderedPipeline::FinishPartLocked(Slot* slot, uint32_t part, Status status) {
+  ++slot->finished;
+  if (!status.ok() && part < slot->failed_part) {
+    slot->failed_part = part;
+    slot->status = std::move(status);
+    failed_index_ = std::min(failed_index_, slot->index);
+  }
+  if (slot->index == take_index_ && IsDoneLocked(*slot)) item_done_.notify_all();
+}
+
+// Parts are claimed in order, so those before a failed one have been claimed too: once they are
+// finished, the lowest failed part is known.
+bool OrderedPipeline::IsDoneLocked(const Slot& slot) const {
+  if (slot.finished < slot.claimed) return false;
+  return slot.claimed == slot.parts || !slot.status.ok();
+}
+
+// Nothing behind a failed part is begun: it could not be taken anyway.
+bool OrderedPipeline::CanClaimLocked() const {
+  return claim_index_ < produce_index_ && claim_index_ <= failed_index_ &&
+         SlotOfLocked(claim_index_).status.ok();
+}
+
+bool OrderedPipeline::CanProduceLocked() const {
+  return !stop_ && !staged_ && !free_slots_.empty() && produce_index_ < end_index_;
+}
+
+bool OrderedPipeline::CanPublishLocked() const {
+  if (stop_ || !staged_) return false;
+  if (max_bytes_ == 0 || bytes_in_flight_ == 0) return true;
+  return staged_bytes_ <= max_bytes_ && bytes_in_flight_ <= max_bytes_ - staged_bytes_;
+}
+
+void OrderedPipeline::Pump() {
+  std::lock_guard<std::mutex> producing(produce_mutex_);
+  while (true) {
+    Item item;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (CanPublishLocked()) PublishLocked();
+      if (!CanProduceLocked()) return;
+      item = {produce_index_, free_slots_.back()};
+      free_slots_.pop_back();
+    }
+    Result<std::optional<Size>> size = IsCancelled() ? CancelledError("cancelled by the caller")
+                                                     : Fenced([&] { return produce_(item); });
+    std::lock_guard<std::mutex> lock(mutex_);
+    StageLocked(item, std::move(size));
+  }
+}
+
+void OrderedPipeline::StageLocked(const Item& item, Result<std::optional<Size>> size) {
+  if (size.ok() && !size->has_value()) {
+    end_index_ = produce_index_;
+    free_slots_.push_back(item.slot);
+    return;
+  }
+  slot_of_[item.index % slots_.size()] = item.slot;
+  Slot& slot = slots_[item.slot];
+  slot = Slot();
+  slot.index = item.index;
+  if (size.ok()) {
+    SHARDMILL_CHECK((*size)->parts >= 1);
+    slot.parts = (*size)->parts;
+    slot.bytes = (*size)->bytes;
+  } else {
+    // An item without parts: it is done, with this status, once the items before it are taken.
+    slot.status = size.status();
+    failed_index_ = std::min(failed_index_, item.index);
+    end_index_ = item.index + 1;
+  }
+  staged_bytes_ = slot.bytes;
+  staged_ = true;
+}
+
+void OrderedPipeline::PublishLocked() {
+  staged_ = false;
+  bytes_in_flight_ += staged_bytes_;
+  const Slot& slot = SlotOfLocked(produce_index_);
+  ++produce_index_;
+  if (slot.parts == 1) {
+    work_ready_.notify_one();
+  } else {
+    work_ready_.notify_all();
+  }
+}
+
+Result<std::optional<OrderedPipeline::Item>> OrderedPipeline::Take() {
+  while (true) {
+    Pump();
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (true) {
+      if (sticky_.ok() && (stop_ || IsCancelled())) {
+        sticky_ = CancelledError("cancelled by the caller");
+      }
+      if (!sticky_.ok()) return sticky_;
+      if (take_index_ == end_index_) return std::optional<Item>();
+      if (take_index_ == produce_index_) break;
+      if (IsDoneLocked(SlotOfLocked(take_index_))) return TakeDoneLocked();
+      WaitForItem(&lock);
+    }
+    // Nothing is in the making: either another thread has just released a slot, or the caller
+    // holds all of them and would wait for ever.
+    if (!CanProduceLocked() && !CanPublishLocked()) {
+      return InvalidArgumentError(
+          "all " + std::to_string(slots_.size() - free_slots_.size()) +
+          " items in flight are held by the caller; release one before asking for the next");
+    }
+  }
+}
+
+Result<std::optional<OrderedPipeline::Item>> OrderedPipeline::TakeDoneLocked() {
+  const Slot& slot = SlotOfLocked(take_index_);
+  if (!slot.status.ok()) {
+    sticky_ = slot.status;
+    return sticky_;
+  }
+  const Item item{take_index_, slot_of_[take_index_ % slots_.size()]};
+  ++take_index_;
+  return std::optional<Item>(item);
+}
+
+void OrderedPipeline::Release(int slot) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    SHARDMILL_CHECK(slots_[slot].index < take_index_);
+    bytes_in_flight_ -= slots_[slot].bytes;
+    free_slots_.push_back(slot);
+  }
+  Pump();
+}
+
+void OrderedPipeline::Cancel() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  stop_ = true;
+  work_ready_.notify_all();
+  item_done_.notify_all();
+}
+
+OrderedPipeline::Times OrderedPipeline::times() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return times_;
+}
+
+void OrderedPipeline::WaitForWork(std::unique_lock<std::mutex>* lock) {
+  const Clock::time_point start = Clock::now();
+  work_ready_.wait(*lock);
+  times_.workers_idle_ns += NanosecondsSince(start);
+}
+
+void OrderedPipeline::WaitForItem(std::unique_lock<std::mutex>* lock) {
+  const Clock::time_point start = Clock::now();
+  if (cancelled_) {
+    item_done_.wait_for(*lock, kCancelPoll);
+  } else {
+    item_done_.wait(*lock);
+  }
+  times_.take_wait_ns += NanosecondsSince(start);
+}
+
+namespace internal {
+
+int EffectiveMaxInFlight(const PipelineOptions& options) {
+  if (options.max_in_flight > 0) return std::min(options.max_in_flight, kMaxInFlight);
+  return 2 * std::clamp(options.threads, 1, kMaxThreads) + 2;
+}
+
+Status DrainPipeline(OrderedPipeline* pipeline,
+                     const std::function<Status(const OrderedPipeline::Item&)>& consume) {
+  while (true) {
+    ASSIGN_OR_RETURN(const std::optional<OrderedPipeline::Item> item, pipeline->Take());
+    if (!item.has_value()) return OkStatus();
+    RETURN_IF_ERROR(Fenced([&] { return consume(*item); }));
+    pipeline->Release(item->slot);
+  }
+}
+
+}  // namespace internal
+}  // namespace shardmill

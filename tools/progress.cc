@@ -3,8 +3,8 @@
 #include <chrono>
 #include <utility>
 
-#include "tools/terminal.h"
-#include "tools/units.h"
+#include "reader/console/terminal.h"
+#include "reader/console/units.h"
 
 namespace shardmill {
 namespace {

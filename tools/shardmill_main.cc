@@ -1,6 +1,6 @@
 // The program `shardmill`: its commands are in one file each.
-#include "tools/command_line.h"
-#include "tools/version.h"
+#include "reader/base/version.h"
+#include "reader/console/command_line.h"
 
 int main(int argc, char** argv) {
   shardmill::CommandLine commands(

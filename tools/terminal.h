@@ -1,23 +1,3 @@
-// What may be written to a terminal: escaped names, and colour only where it is wanted.
-//
-// Free functions without state; safe from any thread.
 #pragma once
 
-#include <cstdio>
-#include <string>
-#include <string_view>
-
-namespace shardmill {
-
-enum class KeepLineEnds { kNo, kYes };
-
-// Replaces control characters (also the C1 range in UTF-8) and bytes that are not UTF-8 by \xNN,
-// so that a file name can neither move the cursor nor forge a line. Other text is unchanged.
-std::string EscapeControl(std::string_view text, KeepLineEnds keep = KeepLineEnds::kNo);
-
-bool IsTerminal(FILE* stream);
-
-// True for a terminal, unless NO_COLOR is set to anything but the empty string or TERM is "dumb".
-bool WantsColor(FILE* stream);
-
-}  // namespace shardmill
+#include "reader/console/terminal.h"  // moved there; include it directly

@@ -1,4 +1,4 @@
-#include "tools/text_table.h"
+#include "reader/console/text_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tools/command_line.h"
+#include "reader/console/command_line.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,7 +10,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "tools/terminal.h"
+#include "reader/console/terminal.h"
 
 namespace shardmill {
 namespace {

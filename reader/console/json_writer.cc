@@ -1,4 +1,4 @@
-#include "tools/json_writer.h"
+#include "reader/console/json_writer.h"
 
 #include <charconv>
 #include <cmath>

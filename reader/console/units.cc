@@ -1,4 +1,4 @@
-#include "tools/units.h"
+#include "reader/console/units.h"
 
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tools/terminal.h"
+#include "reader/console/terminal.h"
 
 #include <gtest/gtest.h>
 

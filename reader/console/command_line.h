@@ -1,0 +1,75 @@
+// The command line of a program with commands: one option table per command makes parser, help
+// and error messages.
+//
+// CLI11 holds the table; its exceptions end here. Results go to stdout, everything else to
+// stderr. A command file exposes one function that adds its command:
+//
+//   void AddDumpCommand(CommandLine* commands) {
+//     auto options = std::make_shared<DumpOptions>();
+//     CLI::App* app = commands->Add("dump", "Shows what is in shards", [options] {
+//       return RunDump(*options);
+//     });
+//     app->add_option("PATH", options->path, "Data set folder or shard")->required();
+//   }
+//
+// Single-threaded.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reader/base/status.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace shardmill {
+
+// Exit codes that are no errors of Status: see ExitCode() for the others.
+constexpr int kExitDone = 0;
+constexpr int kExitInputsSkipped = 6;
+
+// Runs a command whose options have been parsed. The value is the exit code of a run that did
+// its work; an error is printed and mapped by ExitCode().
+using CommandFunction = std::function<Result<int>()>;
+
+class CommandLine {
+ public:
+  CommandLine(std::string program, std::string description, std::string version);
+  ~CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  // Adds a command; its options are added to the returned app, which this object owns.
+  CLI::App* Add(const std::string& name, const std::string& description, CommandFunction run);
+
+  // Parses, runs the command and returns the exit code. Prints help to stdout (exit 0) when it
+  // was asked for; usage errors, with a suggestion for a mistyped name, to stderr (exit 2).
+  int Run(int argc, const char* const* argv);
+
+ private:
+  struct Command {
+    CLI::App* app = nullptr;
+    CommandFunction run;
+  };
+
+  // The exit code when parsing already ends the program, else nullopt.
+  std::optional<int> Parse(int argc, const char* const* argv);
+  int ReportUsageError(const std::string& message);
+  int Execute(const Command& command);
+  const Command* Chosen() const;
+  std::string Prefix() const;  // "shardmill pack", or "shardmill" before a command is known
+
+  std::string program_;
+  std::unique_ptr<CLI::App> app_;
+  std::vector<Command> commands_;
+};
+
+// The candidate nearest to `word` when it is near enough to be a typing mistake, else empty.
+std::string NearestName(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace shardmill

@@ -6,12 +6,12 @@
 // return it. Not for concurrent use.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "reader/base/checksum.h"
 #include "reader/base/status.h"
 #include "reader/codec.h"
 #include "reader/schema.h"
@@ -23,10 +23,6 @@ class Recipe;
 class RecordMeta;
 class ShardSummary;
 }  // namespace proto
-
-using Digest = std::array<uint8_t, 16>;  // XXH3-128, canonical (big-endian) byte order
-
-std::string DigestToHex(const Digest& digest);  // 32 lower-case hex digits
 
 // One record, ready to be stored: fields in schema order.
 struct EncodedRecord {

@@ -1,0 +1,130 @@
+#include "reader/base/file.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+
+namespace shardmill {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AtomicFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "/atomic_file_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  int FilesInFolder() const {
+    int files = 0;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_)) ++files;
+    return files;
+  }
+  std::string Path() const { return folder_ + "/file"; }
+
+  std::string folder_;
+};
+
+TEST_F(AtomicFileTest, NameAppearsOnlyWithCommit) {
+  const std::string large(3 << 20, 'L');
+  Result<AtomicFile> file = AtomicFile::Create(Path());
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  ASSERT_TRUE(file->Append("ab", 2).ok());
+  ASSERT_TRUE(file->Append(large.data(), large.size()).ok());
+  ASSERT_TRUE(file->AppendZeros(5000).ok());
+  EXPECT_FALSE(fs::exists(Path()));
+  ASSERT_TRUE(file->Commit().ok());
+  const Result<std::string> content = ReadFile(Path(), 10 << 20);
+  ASSERT_TRUE(content.ok());
+  EXPECT_TRUE(*content == "ab" + large + std::string(5000, '\0'));
+  EXPECT_EQ(file->size(), content->size());
+  EXPECT_EQ(FilesInFolder(), 1);
+  EXPECT_FALSE(file->Append("x", 1).ok());
+}
+
+TEST_F(AtomicFileTest, DestroyedWithoutCommitLeavesTheOldFileAndNothingElse) {
+  std::ofstream(Path()) << "old";
+  {
+    Result<AtomicFile> file = AtomicFile::Create(Path());
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->Append("new", 3).ok());
+    const AtomicFile moved = std::move(*file);
+    EXPECT_EQ(FilesInFolder(), 2);
+  }
+  EXPECT_EQ(FilesInFolder(), 1);
+  EXPECT_EQ(*ReadFile(Path(), 100), "old");
+}
+
+TEST_F(AtomicFileTest, TwoWritersOfOneNameDoNotShareATemporaryFile) {
+  Result<AtomicFile> first = AtomicFile::Create(Path());
+  Result<AtomicFile> second = AtomicFile::Create(Path());
+  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_TRUE(first->Append("first", 5).ok());
+  ASSERT_TRUE(second->Append("second", 6).ok());
+  ASSERT_TRUE(first->Commit().ok());
+  ASSERT_TRUE(second->Commit().ok());
+  EXPECT_EQ(*ReadFile(Path(), 100), "second");
+}
+
+TEST_F(AtomicFileTest, WriteErrorSticksAndTheNameDoesNotAppear) {
+  // A file size limit makes write() fail with EFBIG, as a full disk does with ENOSPC.
+  signal(SIGXFSZ, SIG_IGN);
+  struct rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const struct rlimit small = {1 << 20, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  {
+    Result<AtomicFile> file = AtomicFile::Create(Path());
+    ASSERT_TRUE(file.ok());
+    const std::string large(3 << 20, 'L');
+    const Status status = file->Append(large.data(), large.size());
+    EXPECT_EQ(status.code(), StatusCode::kIo);
+    EXPECT_NE(status.message().find(Path()), std::string::npos) << status.ToString();
+    EXPECT_EQ(file->Append("x", 1).message(), status.message());
+    EXPECT_EQ(file->Commit().message(), status.message());
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(FilesInFolder(), 0);
+}
+
+TEST_F(AtomicFileTest, MissingFolderIsNotFoundAndNamed) {
+  const Result<AtomicFile> file = AtomicFile::Create(folder_ + "/none/file");
+  EXPECT_EQ(file.status().code(), StatusCode::kNotFound);
+  EXPECT_NE(file.status().message().find(folder_ + "/none/file"), std::string::npos);
+}
+
+TEST(ReadFile, MissingFolderAndTooLargeAreDifferentErrors) {
+  const std::string path = testing::TempDir() + "/read_file_test";
+  std::ofstream(path) << "12345";
+  EXPECT_EQ(*ReadFile(path, 5), "12345");
+  EXPECT_EQ(ReadFile(path, 4).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(ReadFile(path + ".none", 4).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(ReadFile(testing::TempDir(), 4).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(ReadFile, PipeThatNobodyWritesDoesNotHang) {
+  const std::string path = testing::TempDir() + "/read_file_pipe";
+  fs::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(ReadFile(path, 4).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(Paths, AreSplitAtTheLastSlash) {
+  EXPECT_EQ(FileName("a/b/c"), "c");
+  EXPECT_EQ(FolderName("a/b/c"), "a/b");
+  EXPECT_EQ(FolderName("c"), ".");
+  EXPECT_EQ(FolderName("/c"), "/");
+  EXPECT_EQ(JoinPath("a", "b"), "a/b");
+  EXPECT_EQ(JoinPath("a/", "b"), "a/b");
+}
+
+}  // namespace
+}  // namespace shardmill

@@ -112,12 +112,36 @@ int CommandLine::Run(int argc, const char* const* argv) {
   return Execute(*command);
 }
 
+void CommandLine::SetDefault(const std::string& name) {
+  default_command_ = name;
+  std::string footer;
+  for (const Command& command : commands_) {
+    const CLI::App* app = command.app;
+    if (app->get_name() == name) continue;
+    footer += "  " + program_ + " " + app->get_name() + "  " + app->get_description() + "\n";
+  }
+  if (!footer.empty()) app_->get_subcommand(name)->footer("Other commands:\n" + footer);
+}
+
 std::optional<int> CommandLine::Parse(int argc, const char* const* argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const std::string first = words.empty() ? "" : words.front();
+  const bool names_command =
+      std::any_of(commands_.begin(), commands_.end(),
+                  [&](const Command& command) { return command.app->get_name() == first; });
+  if (!default_command_.empty() && !names_command && first != "--version") {
+    words.insert(words.begin(), default_command_);
+  }
+  return ParseWords(std::move(words));
+}
+
+std::optional<int> CommandLine::ParseWords(std::vector<std::string> words) {
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
-    app_->parse(argc, argv);
+    app_->parse(std::move(words));
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    std::printf("%s", Innermost(app_.get())->help().c_str());
+    PrintHelp(*Innermost(app_.get()));
     return kExitDone;
   } catch (const CLI::CallForVersion& version) {
     std::printf("%s\n", version.what());
@@ -127,6 +151,12 @@ std::optional<int> CommandLine::Parse(int argc, const char* const* argv) {
   } catch (const CLI::Error& error) {
     return ReportUsageError(EscapeControl(error.what()));
   }
+}
+
+void CommandLine::PrintHelp(const CLI::App& app) const {
+  const std::string help =
+      app.get_formatter()->make_help(&app, Prefix(), CLI::AppFormatMode::Normal);
+  std::printf("%s", help.c_str());
 }
 
 int CommandLine::ReportUsageError(const std::string& message) {
@@ -163,7 +193,8 @@ const CommandLine::Command* CommandLine::Chosen() const {
 
 std::string CommandLine::Prefix() const {
   const Command* command = Chosen();
-  return command == nullptr ? program_ : program_ + " " + command->app->get_name();
+  if (command == nullptr || command->app->get_name() == default_command_) return program_;
+  return program_ + " " + command->app->get_name();
 }
 
 }  // namespace shardmill

@@ -17,6 +17,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,10 @@ class CommandLine {
   // Adds a command; its options are added to the returned app, which this object owns.
   CLI::App* Add(const std::string& name, const std::string& description, CommandFunction run);
 
+  // `name`, a command that was added, runs when the first argument names no command; messages
+  // then leave its name out, and its help lists the other commands.
+  void SetDefault(const std::string& name);
+
   // Parses, runs the command and returns the exit code. Prints help to stdout (exit 0) when it
   // was asked for; usage errors, with a suggestion for a mistyped name, to stderr (exit 2).
   int Run(int argc, const char* const* argv);
@@ -59,6 +64,8 @@ class CommandLine {
 
   // The exit code when parsing already ends the program, else nullopt.
   std::optional<int> Parse(int argc, const char* const* argv);
+  std::optional<int> ParseWords(std::vector<std::string> words);
+  void PrintHelp(const CLI::App& app) const;
   int ReportUsageError(const std::string& message);
   int Execute(const Command& command);
   const Command* Chosen() const;
@@ -67,6 +74,7 @@ class CommandLine {
   std::string program_;
   std::unique_ptr<CLI::App> app_;
   std::vector<Command> commands_;
+  std::string default_command_;
 };
 
 // The candidate nearest to `word` when it is near enough to be a typing mistake, else empty.

@@ -111,6 +111,28 @@ TEST_F(CommandLineTest, MissingArgumentIsAUsageError) {
   EXPECT_NE(error_.find("SOURCE"), std::string::npos) << error_;
 }
 
+TEST_F(CommandLineTest, DefaultCommandRunsWithoutItsName) {
+  commands_.Add("look", "Looks.", [] { return Result<int>(17); });
+  commands_.SetDefault("pack");
+  EXPECT_EQ(Run({"folder", "--resize", "2x3"}), 0);
+  EXPECT_EQ(runs_, 1);
+  EXPECT_EQ(source_, "folder");
+  EXPECT_EQ(Run({"look"}), 17);
+  EXPECT_EQ(Run({"--version"}), 0);
+  EXPECT_EQ(out_, "mill 1.2.3\n");
+}
+
+TEST_F(CommandLineTest, DefaultCommandIsNotNamedInMessagesAndItsHelpListsTheOthers) {
+  commands_.Add("look", "Looks.", [] { return Result<int>(17); });
+  commands_.SetDefault("pack");
+  EXPECT_EQ(Run({}), 2);
+  EXPECT_EQ(error_.rfind("mill: error: ", 0), 0u) << error_;
+  EXPECT_NE(error_.find("SOURCE"), std::string::npos) << error_;
+  EXPECT_EQ(Run({"--help"}), 0);
+  EXPECT_NE(out_.find("Usage: mill [OPTIONS] SOURCE"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("mill look  Looks."), std::string::npos) << out_;
+}
+
 TEST(NearestName, FarNamesAreNotSuggested) {
   EXPECT_EQ(NearestName("--crop-mod", {"--crop", "--crop-mode"}), "--crop-mode");
   EXPECT_EQ(NearestName("zzz", {"pack", "dump"}), "");

@@ -31,6 +31,7 @@ class EpochOrder {
 
  private:
   uint64_t Permute(uint64_t value) const;
+  void FillLanes(uint64_t first, uint64_t lanes, uint64_t* out) const;
 
   uint64_t records_;
   uint64_t round_keys_[8];

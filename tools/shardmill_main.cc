@@ -1,10 +1,20 @@
-// The program `shardmill`: its commands are in one file each.
+// The program `shardmill`: each of its commands is one file.
+#include <cstdio>
+
+#include "reader/base/interrupt.h"
 #include "reader/base/version.h"
 #include "reader/console/command_line.h"
+#include "tools/sample_command.h"
 
 int main(int argc, char** argv) {
   shardmill::CommandLine commands(
       "shardmill", "Packs image data sets into shards that training reads at memory speed.",
       std::string(shardmill::kVersion));
+  shardmill::AddSampleCommand(&commands);
+  shardmill::Status status = shardmill::InstallInterruptHandlers();
+  if (!status.ok()) {
+    std::fprintf(stderr, "shardmill: error: %s\n", status.message().c_str());
+    return shardmill::ExitCode(status);
+  }
   return commands.Run(argc, argv);
 }

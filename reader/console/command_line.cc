@@ -10,6 +10,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "reader/base/interrupt.h"
 #include "reader/console/terminal.h"
 
 namespace shardmill {
@@ -181,7 +182,7 @@ int CommandLine::Execute(const Command& command) {
   std::fflush(stdout);
   std::fprintf(stderr, "%s: error: %s\n", Prefix().c_str(),
                EscapeControl(result.status().message(), KeepLineEnds::kYes).c_str());
-  return ExitCode(result.status());
+  return ExitCodeAfterInterrupt(result.status());
 }
 
 const CommandLine::Command* CommandLine::Chosen() const {

@@ -4,7 +4,12 @@
 
 #include <algorithm>
 #include <csetjmp>
-#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "reader/base/file.h"
 
 namespace shardmill {
 namespace {
@@ -99,6 +104,18 @@ bool EncodeFenced(const PngPicture& picture, png_structp png, png_infop info, Si
   return true;
 }
 
+// True when nothing would be lost by writing to `path`.
+bool MayBeReplaced(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) return true;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  if (std::filesystem::file_size(path, error) == 0 && !error) return true;
+  unsigned char signature[8] = {};
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(signature), sizeof signature);
+  return file.good() && png_sig_cmp(signature, 0, sizeof signature) == 0;
+}
+
 }  // namespace
 
 Result<std::string> EncodePng(const PngPicture& picture) {
@@ -111,6 +128,16 @@ Result<std::string> EncodePng(const PngPicture& picture) {
   png_destroy_write_struct(&png, &info);
   if (!encoded) return InternalError("libpng does not encode the picture: " + sink.error);
   return std::move(sink.bytes);
+}
+
+Status WritePng(const std::string& path, const PngPicture& picture) {
+  if (!MayBeReplaced(path)) {
+    return InvalidArgumentError(path + " exists and is no PNG file; give another name");
+  }
+  ASSIGN_OR_RETURN(const std::string bytes, EncodePng(picture));
+  ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  RETURN_IF_ERROR(file.Append(bytes.data(), bytes.size()));
+  return file.Commit();
 }
 
 }  // namespace shardmill

@@ -32,4 +32,9 @@ struct PngPicture {
 // a pixel is not in the palette.
 Result<std::string> EncodePng(const PngPicture& picture);
 
+// Writes the file whole or not at all (see AtomicFile). A file of that name is replaced when it
+// is a PNG; anything else is left alone and InvalidArgument returned, so that a mistyped name
+// does not cost a data set.
+Status WritePng(const std::string& path, const PngPicture& picture);
+
 }  // namespace shardmill

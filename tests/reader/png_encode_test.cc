@@ -5,6 +5,7 @@
 #include <png.h>
 
 #include <cstring>
+#include <fstream>
 #include <random>
 
 namespace shardmill {
@@ -115,6 +116,44 @@ TEST(EncodePng, SizesOutsideTheLimitsAreRefused) {
     const auto bytes = EncodePng(MakePicture(height, width, PngColor::kRgb, pixels));
     EXPECT_EQ(bytes.status().code(), StatusCode::kInvalidArgument) << height << " " << width;
   }
+}
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+TEST(WritePng, ReplacesAnOlderPicture) {
+  const std::string path = testing::TempDir() + "/replaced.png";
+  const std::vector<uint8_t> pixels = RandomBytes(12, 1);
+  ASSERT_TRUE(WritePng(path, MakePicture(2, 6, PngColor::kGray, pixels)).ok());
+  const PngPicture second = MakePicture(2, 2, PngColor::kRgb, pixels);
+  ASSERT_TRUE(WritePng(path, second).ok());
+  EXPECT_EQ(ReadAll(path), *EncodePng(second));
+}
+
+TEST(WritePng, FileThatIsNoPngIsLeftAlone) {
+  const std::string path = testing::TempDir() + "/manifest.json";
+  std::ofstream(path) << "{\"format_version\": 1}";
+  const std::vector<uint8_t> pixels = RandomBytes(12, 1);
+  const Status status = WritePng(path, MakePicture(2, 2, PngColor::kRgb, pixels));
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), testing::HasSubstr(path));
+  EXPECT_EQ(ReadAll(path), "{\"format_version\": 1}");
+}
+
+TEST(WritePng, FolderInThePlaceOfTheFileIsRefused) {
+  const std::vector<uint8_t> pixels = RandomBytes(12, 1);
+  const PngPicture picture = MakePicture(2, 2, PngColor::kRgb, pixels);
+  EXPECT_EQ(WritePng(testing::TempDir(), picture).code(), StatusCode::kInvalidArgument);
+}
+
+TEST(WritePng, MissingFolderIsAnErrorThatNamesThePath) {
+  const std::string path = testing::TempDir() + "/no-such-folder/picture.png";
+  const std::vector<uint8_t> pixels = RandomBytes(12, 1);
+  const Status status = WritePng(path, MakePicture(2, 2, PngColor::kRgb, pixels));
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(status.message(), testing::HasSubstr("no-such-folder"));
 }
 
 }  // namespace

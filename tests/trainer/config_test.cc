@@ -1,0 +1,125 @@
+#include "trainer/config.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "proto/train_config.pb.h"
+
+namespace shardmill {
+namespace {
+
+Result<proto::TrainConfig> GivenBy(std::vector<std::string> words) {
+  CLI::App app("test");
+  ConfigFlags flags;
+  flags.AddTo(&app);
+  std::reverse(words.begin(), words.end());
+  app.parse(words);
+  return flags.Given();
+}
+
+std::string WriteConfig(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + "/config_" + name + ".json";
+  std::ofstream(path) << text;
+  return path;
+}
+
+void ExpectInvalid(const Status& status, const std::string& part) {
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << status.ToString();
+  EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
+}
+
+TEST(Config, EveryFieldOfTheMessageIsAFlagAndHasHelp) {
+  CLI::App app("test");
+  ConfigFlags flags;
+  flags.AddTo(&app);
+  const auto* descriptor = proto::TrainConfig::descriptor();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    std::string name = descriptor->field(i)->name();
+    if (name == "dataset") continue;
+    for (char& c : name) c = c == '_' ? '-' : c;
+    const CLI::Option* option = app.get_option_no_throw("--" + name);
+    ASSERT_NE(option, nullptr) << name;
+    EXPECT_FALSE(option->get_description().empty()) << name;
+  }
+}
+
+TEST(Config, OnlyWhatWasGivenIsSet) {
+  const auto given = GivenBy({"shards", "--width", "16", "--lr=0.25", "--nesterov"});
+  ASSERT_TRUE(given.ok()) << given.status().ToString();
+  EXPECT_EQ(given->dataset(), "shards");
+  EXPECT_EQ(given->width(), 16);
+  EXPECT_EQ(given->lr(), 0.25);
+  EXPECT_TRUE(given->nesterov());
+  EXPECT_FALSE(given->has_batch());
+  EXPECT_FALSE(given->has_seed());
+}
+
+TEST(Config, FlagBeatsFileBeatsCheckpointBeatsDefault) {
+  const std::string path =
+      WriteConfig("order", R"({"width": 4, "batch": 2, "optimizer": "sgd", "nesterov": true})");
+  const auto given = GivenBy({"shards", "--config", path, "--width", "32", "--no-nesterov"});
+  ASSERT_TRUE(given.ok()) << given.status().ToString();
+  proto::TrainConfig checkpoint;
+  checkpoint.set_batch(64);
+  checkpoint.set_epochs(77);
+  const proto::TrainConfig config = CompleteConfig(checkpoint, *given);
+  EXPECT_EQ(config.width(), 32);
+  EXPECT_FALSE(config.nesterov());
+  EXPECT_EQ(config.batch(), 2);
+  EXPECT_EQ(config.optimizer(), "sgd");
+  EXPECT_EQ(config.epochs(), 77);
+  EXPECT_EQ(config.schedule(), "poly");
+  EXPECT_TRUE(config.has_schedule());
+}
+
+TEST(Config, JsonRoundTripKeepsEveryValue) {
+  proto::TrainConfig config = CompleteConfig({}, {});
+  config.set_dataset("a \"quoted\" folder");
+  config.set_lr(0.1 + 0.2);
+  config.set_seed(~uint64_t{0});
+  const auto parsed = ParseConfigJson(ConfigToJson(config), "test");
+  ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
+  EXPECT_EQ(parsed->SerializeAsString(), config.SerializeAsString());
+}
+
+TEST(Config, UnknownKeySuggestsTheNearest) {
+  ExpectInvalid(ParseConfigJson(R"({"widht": 8})", "c.json").status(),
+                "c.json: unknown key 'widht'; did you mean 'width'?");
+  ExpectInvalid(ParseConfigJson(R"({"weightDecay": 0})", "c.json").status(), "'weight_decay'");
+}
+
+TEST(Config, BadValuesNameFlagOrKey) {
+  ExpectInvalid(GivenBy({"d", "--width", "8.5"}).status(), "--width: '8.5'");
+  ExpectInvalid(GivenBy({"d", "--width", "0"}).status(), "--width: 0 is not between 1 and 1024");
+  ExpectInvalid(GivenBy({"d", "--lr", "nan"}).status(), "--lr");
+  ExpectInvalid(GivenBy({"d", "--lr", "-1"}).status(), "--lr");
+  ExpectInvalid(GivenBy({"d", "--seed", "-1"}).status(), "--seed");
+  ExpectInvalid(GivenBy({"d", "--optimizer", "adma"}).status(), "did you mean 'adam'?");
+  ExpectInvalid(GivenBy({"d", "--output", ""}).status(), "--output");
+  ExpectInvalid(ParseConfigJson(R"({"batch": -3})", "c.json").status(), "c.json: key 'batch'");
+  ExpectInvalid(ParseConfigJson(R"({"batch": "many"})", "c.json").status(), "batch");
+  ExpectInvalid(ParseConfigJson(R"([1])", "c.json").status(), "c.json");
+  ExpectInvalid(ParseConfigJson(R"({"batch": )", "c.json").status(), "c.json");
+}
+
+TEST(Config, MissingFileIsNotFound) {
+  EXPECT_EQ(GivenBy({"d", "--config", "/nonexistent/c.json"}).status().code(),
+            StatusCode::kNotFound);
+}
+
+TEST(Config, DifferencesNameFieldAndBothValues) {
+  const proto::TrainConfig before = CompleteConfig({}, {});
+  proto::TrainConfig after = before;
+  EXPECT_TRUE(ConfigDifferences(before, after).empty());
+  after.set_batch(before.batch() + 1);
+  after.set_schedule("cosine");
+  EXPECT_EQ(ConfigDifferences(before, after),
+            (std::vector<std::string>{"batch: 8 → 9", "schedule: poly → cosine"}));
+}
+
+}  // namespace
+}  // namespace shardmill

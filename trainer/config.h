@@ -1,0 +1,55 @@
+// The configuration of a run: flags, a JSON file, the checkpoint that is resumed, defaults.
+//
+// proto::TrainConfig holds the values. What was given wins in this order: flag, --config file,
+// checkpoint, default. One table in config.cc makes parser, help and checks for flags and keys.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reader/base/status.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace shardmill {
+
+namespace proto {
+class TrainConfig;
+}  // namespace proto
+
+// The configuration options of a command line. Immovable: the parser keeps its address.
+class ConfigFlags {
+ public:
+  ConfigFlags() = default;
+  ConfigFlags(const ConfigFlags&) = delete;
+  ConfigFlags& operator=(const ConfigFlags&) = delete;
+
+  // Adds DATASET, a flag per field and --config to `app`.
+  void AddTo(CLI::App* app);
+
+  // What was given by flags and by the --config file, and nothing else: only those fields are
+  // set. InvalidArgument names the flag, or the file and the key, and suggests a known key.
+  Result<proto::TrainConfig> Given() const;
+
+ private:
+  std::string config_file_;
+  std::map<std::string, std::string> values_;  // field → text of the flag
+};
+
+// The fields that a JSON document sets, checked like flags. `source` names it in errors.
+Result<proto::TrainConfig> ParseConfigJson(const std::string& text, const std::string& source);
+
+// `given` over `base`, every field set. Pass an empty base when nothing is resumed.
+proto::TrainConfig CompleteConfig(const proto::TrainConfig& base, const proto::TrainConfig& given);
+
+// One JSON object with a line per field, in the order of the table.
+std::string ConfigToJson(const proto::TrainConfig& config);
+
+// "batch: 8 → 4" for each field that differs; both complete.
+std::vector<std::string> ConfigDifferences(const proto::TrainConfig& before,
+                                           const proto::TrainConfig& after);
+
+}  // namespace shardmill

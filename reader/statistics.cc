@@ -1,0 +1,64 @@
+#include "reader/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "proto/manifest.pb.h"
+
+namespace shardmill {
+namespace {
+
+void AddList(const google::protobuf::RepeatedField<uint64_t>& part,
+             google::protobuf::RepeatedField<uint64_t>* sum) {
+  while (sum->size() < part.size()) sum->Add(0);
+  for (int i = 0; i < part.size(); ++i) sum->Set(i, sum->Get(i) + part.Get(i));
+}
+
+void AddList(const google::protobuf::RepeatedPtrField<proto::UInt128>& part,
+             google::protobuf::RepeatedPtrField<proto::UInt128>* sum) {
+  while (sum->size() < part.size()) sum->Add();
+  for (int i = 0; i < part.size(); ++i) {
+    AddUInt128(part.Get(i).low(), part.Get(i).high(), sum->Mutable(i));
+  }
+}
+
+long double ToLongDouble(const proto::UInt128& value) {
+  return std::ldexp(static_cast<long double>(value.high()), 64) + value.low();
+}
+
+}  // namespace
+
+void AddUInt128(uint64_t low, uint64_t high, proto::UInt128* sum) {
+  const uint64_t new_low = sum->low() + low;
+  const uint64_t carry = new_low < low ? 1 : 0;
+  sum->set_low(new_low);
+  sum->set_high(sum->high() + high + carry);
+}
+
+void AddStatistics(const proto::Statistics& part, proto::Statistics* sum) {
+  sum->set_records(sum->records() + part.records());
+  sum->set_image_pixels(sum->image_pixels() + part.image_pixels());
+  AddList(part.channel_sum(), sum->mutable_channel_sum());
+  AddList(part.channel_sum_sq(), sum->mutable_channel_sum_sq());
+  AddList(part.class_pixels(), sum->mutable_class_pixels());
+  AddList(part.class_images(), sum->mutable_class_images());
+  AddList(part.class_image_pixels(), sum->mutable_class_image_pixels());
+  sum->set_ignore_pixels(sum->ignore_pixels() + part.ignore_pixels());
+}
+
+std::vector<ChannelMoments> MomentsOfChannels(const proto::Statistics& statistics) {
+  const int channels = std::min(statistics.channel_sum_size(), statistics.channel_sum_sq_size());
+  std::vector<ChannelMoments> moments(channels);
+  const long double pixels = statistics.image_pixels();
+  if (pixels == 0) return moments;
+  for (int i = 0; i < channels; ++i) {
+    const long double mean = ToLongDouble(statistics.channel_sum(i)) / pixels;
+    const long double mean_square = ToLongDouble(statistics.channel_sum_sq(i)) / pixels;
+    const long double variance = std::max(mean_square - mean * mean, 0.0L);
+    moments[i].mean = static_cast<double>(mean);
+    moments[i].standard_deviation = static_cast<double>(std::sqrt(variance));
+  }
+  return moments;
+}
+
+}  // namespace shardmill

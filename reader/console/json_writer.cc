@@ -128,12 +128,13 @@ void JsonWriter::Separate() {
     return;
   }
   if (has_members_.empty()) return;
-  if (has_members_.back()) text_ += ',';
+  if (has_members_.back()) text_ += style_ == JsonStyle::kOneLine ? ", " : ",";
   has_members_.back() = true;
   NewLine();
 }
 
 void JsonWriter::NewLine() {
+  if (style_ == JsonStyle::kOneLine) return;
   text_ += '\n';
   text_.append(2 * has_members_.size(), ' ');
 }

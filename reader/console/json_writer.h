@@ -1,4 +1,5 @@
-// Writes one JSON document, indented by two blanks, keys in the order in which they are given.
+// Writes one JSON document, indented by two blanks or on one line, keys in the order in which they
+// are given.
 //
 //   JsonWriter json;
 //   json.BeginObject();
@@ -20,8 +21,12 @@
 
 namespace shardmill {
 
+enum class JsonStyle { kIndented, kOneLine };
+
 class JsonWriter {
  public:
+  explicit JsonWriter(JsonStyle style = JsonStyle::kIndented) : style_(style) {}
+
   JsonWriter& BeginObject();
   JsonWriter& EndObject();
   JsonWriter& BeginArray();
@@ -46,6 +51,7 @@ class JsonWriter {
   void Separate();  // comma, line end and indent, as the place asks for
   void NewLine();
 
+  JsonStyle style_;
   std::string text_;
   std::vector<bool> has_members_;  // of each open object or array
   bool after_key_ = false;

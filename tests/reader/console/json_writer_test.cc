@@ -53,5 +53,16 @@ TEST(JsonQuote, BytesThatAreNoUtf8BecomeReplacementCharacters) {
   EXPECT_EQ(JsonQuote("\xed\xa0\x80"), "\"" + replacement + replacement + replacement + "\"");
 }
 
+TEST(JsonWriter, OneLineStyleHasNoLineEndsInside) {
+  JsonWriter json(JsonStyle::kOneLine);
+  json.BeginObject();
+  json.Key("a").Number(1);
+  json.Key("b").BeginArray();
+  json.String("x\ny").Null();
+  json.EndArray();
+  json.EndObject();
+  EXPECT_EQ(json.Take(), "{\"a\": 1, \"b\": [\"x\\ny\", null]}\n");
+}
+
 }  // namespace
 }  // namespace shardmill

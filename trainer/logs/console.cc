@@ -1,0 +1,149 @@
+#include "trainer/logs/console.h"
+
+#include "reader/console/terminal.h"
+#include "reader/console/text_table.h"
+#include "reader/console/units.h"
+
+namespace shardmill {
+namespace {
+
+constexpr double kLiveSeconds = 1.0 / 6;
+constexpr double kPlainSeconds = 10;
+constexpr double kSmoothing = 0.05;  // share of the newest step in the live rate
+
+std::string Format(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof(text), format, value);
+  return text;
+}
+
+std::string PadLeft(const std::string& text, size_t width) {
+  const size_t used = DisplayWidth(text);
+  return used < width ? std::string(width - used, ' ') + text : text;
+}
+
+// The columns of the epoch table; a row and the titles share the widths.
+std::string TableLine(const std::vector<std::string>& cells) {
+  constexpr size_t kWidths[] = {9, 9, 10, 11, 10, 9, 10, 10};
+  std::string line;
+  for (size_t i = 0; i < cells.size(); ++i) line += PadLeft(cells[i], kWidths[i]);
+  return line;
+}
+
+}  // namespace
+
+Console::Console(ConsoleOptions options) : options_(std::move(options)), last_print_(-1) {}
+
+Console::~Console() { EraseLive(); }
+
+void Console::Message(const std::string& text) {
+  EraseLive();
+  std::fprintf(options_.out, "%s\n", EscapeControl(text, KeepLineEnds::kYes).c_str());
+  std::fflush(options_.out);
+}
+
+void Console::Step(const StepEvent& event, double now) {
+  const double share = smoothed_total_ms_ == 0 ? 1 : kSmoothing;
+  smoothed_total_ms_ += share * (event.TotalMs() - smoothed_total_ms_);
+  smoothed_wait_ms_ += share * (event.wait_ms - smoothed_wait_ms_);
+  if (options_.quiet) return;
+  if (last_print_ < 0) last_print_ = options_.terminal ? now - kLiveSeconds : now;
+  const double interval = options_.terminal ? kLiveSeconds : kPlainSeconds;
+  if (now - last_print_ < interval) return;
+  last_print_ = now;
+  if (options_.terminal) {
+    ShowLive(LiveText(event));
+  } else {
+    std::fprintf(options_.out, "%s\n", LiveText(event).c_str());
+    std::fflush(options_.out);
+  }
+}
+
+void Console::Busy(const std::string& what) {
+  if (options_.quiet || !options_.terminal) return;
+  ShowLive("  " + what);
+}
+
+void Console::Epoch(const EpochEvent& event, const std::optional<double>& score, double now) {
+  if (options_.quiet) return;
+  EraseLive();
+  if (!titles_printed_) PrintTitles();
+  std::vector<std::string> cells = {
+      std::to_string(event.epoch) + "/" + std::to_string(options_.epochs),
+      std::to_string(event.step),
+      Format("%.4f", event.loss),
+      Format("%.3g", event.learning_rate),
+      Format("%.1f", event.ImagesPerSecond()),
+      Format("%.1f %%", 100 * event.WaitingShare())};
+  std::string mark;
+  if (options_.evaluates) {
+    const EvaluationEvent* evaluation = event.evaluation;
+    cells.push_back(evaluation ? Format("%.4f", evaluation->loss) : "");
+    cells.push_back(evaluation ? ScoreText(score) : "");
+    if (evaluation && evaluation->best) mark = " *";
+  }
+  std::fprintf(options_.out, "%s%s\n", TableLine(cells).c_str(), mark.c_str());
+  std::fflush(options_.out);
+  last_print_ = now;
+}
+
+void Console::PrintTitles() {
+  titles_printed_ = true;
+  std::vector<std::string> titles = {"epoch", "step", "loss", "rate", "images/s", "waiting"};
+  if (options_.evaluates) {
+    titles.push_back("val loss");
+    titles.push_back(options_.score_name);
+  }
+  const std::string line = TableLine(titles);
+  const char* format = options_.colored ? "\x1b[4m%s\x1b[0m\n" : "%s\n";
+  std::fprintf(options_.out, format, line.c_str());
+}
+
+void Console::ShowLive(const std::string& text) {
+  std::fprintf(options_.out, "\r\x1b[K%s", text.c_str());
+  std::fflush(options_.out);
+  live_shown_ = true;
+}
+
+void Console::EraseLive() {
+  if (!live_shown_) return;
+  std::fprintf(options_.out, "\r\x1b[K");
+  std::fflush(options_.out);
+  live_shown_ = false;
+}
+
+std::string Console::LiveText(const StepEvent& event) const {
+  const uint64_t left = options_.total_steps > event.step ? options_.total_steps - event.step : 0;
+  const double images_per_second =
+      smoothed_total_ms_ > 0 ? 1e3 * static_cast<double>(event.images) / smoothed_total_ms_ : 0;
+  const double waiting = smoothed_total_ms_ > 0 ? smoothed_wait_ms_ / smoothed_total_ms_ : 0;
+  return PadLeft(std::to_string(event.epoch) + "/" + std::to_string(options_.epochs), 9) +
+         "  step " + std::to_string(event.step) + " of " + std::to_string(options_.total_steps) +
+         ", loss " + Format("%.4f", event.loss) + ", " + Format("%.1f", images_per_second) +
+         " images/s, waiting " + Format("%.1f", 100 * waiting) + " %, " +
+         FormatSeconds(1e-3 * smoothed_total_ms_ * static_cast<double>(left)) + " left";
+}
+
+std::string ClassTable(const Scores& scores, const std::vector<std::string>& classes,
+                       bool colored) {
+  using Align = TextTable::Align;
+  TextTable table({{"class", Align::kLeft},
+                   {"IoU", Align::kRight},
+                   {"accuracy", Align::kRight},
+                   {"pixels", Align::kRight}});
+  double total = 0;
+  for (const uint64_t pixels : scores.class_pixels) total += static_cast<double>(pixels);
+  for (size_t k = 0; k < classes.size(); ++k) {
+    const double share = total > 0 ? static_cast<double>(scores.class_pixels[k]) / total : 0;
+    table.AddRow({EscapeControl(classes[k]), ScoreText(scores.class_iou[k]),
+                  ScoreText(scores.class_accuracy[k]), Format("%.2f %%", 100 * share)});
+  }
+  table.AddRow({"mean", ScoreText(scores.mean_iou), ScoreText(scores.mean_accuracy), ""});
+  return table.ToString(2, colored);
+}
+
+std::string ScoreText(const std::optional<double>& score) {
+  return score ? Format("%.4f", *score) : "–";
+}
+
+}  // namespace shardmill

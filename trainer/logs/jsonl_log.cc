@@ -1,0 +1,131 @@
+#include "trainer/logs/jsonl_log.h"
+
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <cerrno>
+#include <optional>
+#include <sstream>
+
+#include "reader/base/file.h"
+#include "reader/console/json_writer.h"
+
+namespace shardmill {
+namespace {
+
+constexpr uint64_t kMaxLogBytes = uint64_t{1} << 36;
+
+// The step that a line belongs to; nullopt when it is no whole line of ours.
+std::optional<double> StepOfLine(const std::string& line) {
+  google::protobuf::Struct object;
+  if (!google::protobuf::util::JsonStringToMessage(line, &object).ok()) return std::nullopt;
+  const auto step = object.fields().find("step");
+  if (step == object.fields().end() || !step->second.has_number_value()) return std::nullopt;
+  return step->second.number_value();
+}
+
+// Lines are in the order of their steps; a line that was cut when the program was killed ends
+// what can be kept.
+std::string KeptLines(const std::string& text, uint64_t resume_step) {
+  std::string kept;
+  std::istringstream lines(text);
+  std::string line;
+  while (std::getline(lines, line)) {
+    const std::optional<double> step = StepOfLine(line);
+    if (!step || *step > static_cast<double>(resume_step)) break;
+    kept += line + "\n";
+  }
+  return kept;
+}
+
+void WriteScore(const char* key, const std::optional<double>& score, JsonWriter* json) {
+  json->Key(key);
+  if (score) {
+    json->Number(*score);
+  } else {
+    json->Null();
+  }
+}
+
+}  // namespace
+
+Result<JsonlLog> JsonlLog::Open(const std::string& path, const char* mode) {
+  FILE* file = std::fopen(path.c_str(), mode);
+  if (file == nullptr) return ErrnoError(path + ": cannot open for writing", errno);
+  return JsonlLog(path, file);
+}
+
+Result<JsonlLog> JsonlLog::Create(const std::string& path) { return Open(path, "w"); }
+
+Result<JsonlLog> JsonlLog::Continue(const std::string& path, uint64_t resume_step) {
+  Result<std::string> text = ReadFile(path, kMaxLogBytes);
+  if (!text.ok() && text.status().code() == StatusCode::kNotFound) return Create(path);
+  if (!text.ok()) return text.status();
+  const std::string kept = KeptLines(*text, resume_step);
+  if (kept != *text) {
+    ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+    RETURN_IF_ERROR(file.Append(kept.data(), kept.size()));
+    RETURN_IF_ERROR(file.Commit());
+  }
+  return Open(path, "a");
+}
+
+Status JsonlLog::WriteStart(uint64_t step, const std::string& fields) {
+  std::string line = "{\"kind\": \"start\", \"step\": " + std::to_string(step);
+  if (!fields.empty()) line += ", " + fields;
+  return WriteLine(line + "}\n");
+}
+
+Status JsonlLog::Write(const StepEvent& event) {
+  JsonWriter json(JsonStyle::kOneLine);
+  json.BeginObject();
+  json.Key("kind").String("step");
+  json.Key("step").Number(event.step);
+  json.Key("epoch").Number(event.epoch);
+  json.Key("loss").Number(event.loss);
+  json.Key("lr").Number(event.learning_rate);
+  json.Key("grad_norm").Number(event.gradient_norm);
+  json.Key("images").Number(event.images);
+  json.Key("images_per_s").Number(1e3 * static_cast<double>(event.images) / event.TotalMs());
+  json.Key("wait_ms").Number(event.wait_ms);
+  json.Key("compute_ms").Number(event.compute_ms);
+  json.Key("total_ms").Number(event.TotalMs());
+  json.EndObject();
+  return WriteLine(json.Take());
+}
+
+Status JsonlLog::Write(const EvaluationEvent& event, const std::vector<std::string>& classes) {
+  JsonWriter json(JsonStyle::kOneLine);
+  json.BeginObject();
+  json.Key("kind").String("evaluation");
+  json.Key("step").Number(event.step);
+  json.Key("epoch").Number(event.epoch);
+  json.Key("split").String(event.split);
+  json.Key("records").Number(event.records);
+  json.Key("seconds").Number(event.seconds);
+  json.Key("loss").Number(event.loss);
+  json.Key("best").Bool(event.best);
+  WriteScore("pixel_accuracy", event.scores.pixel_accuracy, &json);
+  WriteScore("mean_accuracy", event.scores.mean_accuracy, &json);
+  WriteScore("miou", event.scores.mean_iou, &json);
+  json.Key("class_iou").BeginArray();
+  for (size_t k = 0; k < classes.size(); ++k) {
+    json.BeginObject();
+    json.Key("class").String(classes[k]);
+    WriteScore("iou", event.scores.class_iou[k], &json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return WriteLine(json.Take());
+}
+
+Status JsonlLog::WriteLine(const std::string& line) {
+  if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() ||
+      std::fflush(file_.get()) != 0) {
+    return ErrnoError(path_ + ": cannot write", errno);
+  }
+  return OkStatus();
+}
+
+}  // namespace shardmill

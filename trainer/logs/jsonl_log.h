@@ -1,0 +1,46 @@
+// log.jsonl: one JSON object per line, appended and flushed as the run goes on.
+//
+//   {"kind": "start", "step": …}        each start of the program, resumed ones too
+//   {"kind": "step", "step": …}         each step
+//   {"kind": "evaluation", "step": …}   each evaluation
+//
+// A run that is resumed from a checkpoint continues the file: lines of later steps, which are run
+// again, are taken out first, so that each step stands in it once. Not for concurrent use.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "trainer/logs/run_events.h"
+
+namespace shardmill {
+
+class JsonlLog {
+ public:
+  // Starts an empty file, or keeps the lines of an existing one up to step `resume_step`.
+  static Result<JsonlLog> Create(const std::string& path);
+  static Result<JsonlLog> Continue(const std::string& path, uint64_t resume_step);
+
+  // `fields` is the inside of a JSON object, or empty.
+  Status WriteStart(uint64_t step, const std::string& fields);
+  Status Write(const StepEvent& event);
+  // Class names stand in the order of the ids.
+  Status Write(const EvaluationEvent& event, const std::vector<std::string>& classes);
+
+ private:
+  struct CloseFile {
+    void operator()(FILE* file) const { std::fclose(file); }
+  };
+  JsonlLog(std::string path, FILE* file) : path_(std::move(path)), file_(file) {}
+  static Result<JsonlLog> Open(const std::string& path, const char* mode);
+  Status WriteLine(const std::string& line);
+
+  std::string path_;
+  std::unique_ptr<FILE, CloseFile> file_;
+};
+
+}  // namespace shardmill

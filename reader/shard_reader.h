@@ -5,16 +5,15 @@
 // All methods are const and may be called from several threads at once.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "reader/base/checksum.h"
 #include "reader/base/status.h"
 #include "reader/codec.h"
 #include "reader/schema.h"
-#include "reader/shard_writer.h"
 
 namespace shardmill {
 

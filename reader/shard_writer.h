@@ -13,7 +13,9 @@
 
 #include "reader/base/checksum.h"
 #include "reader/base/status.h"
+#include "reader/block_builder.h"  // EncodedRecord
 #include "reader/codec.h"
+#include "reader/names.h"  // ShardFileName
 #include "reader/schema.h"
 
 namespace shardmill {
@@ -24,12 +26,6 @@ class RecordMeta;
 class ShardSummary;
 }  // namespace proto
 
-// One record, ready to be stored: fields in schema order.
-struct EncodedRecord {
-  std::vector<EncodedField> fields;
-  std::string meta;  // serialised proto::RecordMeta
-};
-
 struct ShardPlan {
   std::string split;
   uint32_t shard_number = 0;
@@ -39,9 +35,6 @@ struct ShardPlan {
   uint32_t records_per_block = 1;
   Digest dataset_id = {};
 };
-
-// "train-00002-of-00004.shard"
-std::string ShardFileName(const std::string& split, uint32_t shard_number, uint32_t shard_count);
 
 struct ShardResult {
   std::string file;  // name without folder

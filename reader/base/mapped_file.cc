@@ -80,13 +80,13 @@ Result<std::unique_ptr<MappedFile>> MappedFile::Open(const std::string& path) {
 
 Status MappedFile::CheckRange(uint64_t offset, uint64_t bytes) const {
   if (offset <= size_ && bytes <= size_ - offset) return OkStatus();
-  return DataLossError(path_ + ": " + std::to_string(bytes) + " bytes at offset " +
+  return DataLossError(std::to_string(bytes) + " bytes at offset " +
                        std::to_string(offset) + " are outside the file of " +
                        std::to_string(size_) + " bytes");
 }
 
 Status MappedFile::LostPage(uint64_t offset, uint64_t bytes) const {
-  return IoError(path_ + ": cannot read " + std::to_string(bytes) + " bytes at offset " +
+  return IoError("cannot read " + std::to_string(bytes) + " bytes at offset " +
                  std::to_string(offset) +
                  ": the file was cut while it was in use, or its disk failed");
 }

@@ -2,7 +2,8 @@
 //
 // The reading methods touch each byte once, inside a SIGBUS fence (see fenced_copy.h): a file
 // that shrinks under the mapping gives an Io error. A range outside the file is DataLoss, so that
-// numbers read from disk may be passed in as they are. data() is the unfenced view.
+// numbers read from disk may be passed in as they are; for both, the caller adds the path, which
+// it knows more about. data() is the unfenced view.
 // All methods are const and may be called from several threads at once.
 #pragma once
 

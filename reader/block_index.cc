@@ -1,0 +1,145 @@
+#include "reader/block_index.h"
+
+#include <string>
+#include <utility>
+
+#include "reader/base/little_endian.h"
+
+namespace shardmill {
+
+BlockIndex::Block::Block(BlockHeader checked_header) : header(std::move(checked_header)) {
+  const uint64_t bits = header.fields.size() * header.records;
+  verified = std::make_unique<std::atomic<uint64_t>[]>(bits / 64 + 1);
+}
+
+BlockIndex::BlockIndex(const MappedFile* file, const RecordSchema* schema, const Shard& shard,
+                       std::vector<BlockTableEntry> blocks)
+    : file_(file),
+      schema_(schema),
+      shard_(shard),
+      blocks_(std::move(blocks)),
+      checked_(std::make_unique<std::atomic<Block*>[]>(blocks_.size())) {}
+
+Result<BlockHeader> BlockIndex::ReadAndCheckHeader(uint32_t number) const {
+  const BlockTableEntry& entry = blocks_[number];
+  ASSIGN_OR_RETURN(BlockHeader header, ReadBlockHeader(*file_, entry.offset, entry.bytes));
+  const BlockIdentity expected = {shard_.dataset_id, shard_.shard_number, number};
+  RETURN_IF_ERROR(CheckBlockIdentity(header, expected, entry));
+  RETURN_IF_ERROR(CheckBlockHeader(header, *schema_));
+  return header;
+}
+
+Result<BlockIndex::Block*> BlockIndex::GetBlock(uint32_t number) const {
+  std::atomic<Block*>& slot = checked_[number];
+  Block* block = slot.load(std::memory_order_acquire);
+  if (block != nullptr) return block;
+  ASSIGN_OR_RETURN(BlockHeader header, ReadAndCheckHeader(number));
+  auto owned = std::make_unique<Block>(std::move(header));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // Another thread may have been faster; all must use the same object.
+  block = slot.load(std::memory_order_acquire);
+  if (block != nullptr) return block;
+  block = owned.get();
+  owned_.push_back(std::move(owned));
+  slot.store(block, std::memory_order_release);
+  return block;
+}
+
+Result<BlockIndex::Place> BlockIndex::Find(uint64_t record) const {
+  const uint32_t number = BlockOf(record);
+  const BlockTableEntry& entry = blocks_[number];
+  ASSIGN_OR_RETURN(Block* const block, GetBlock(number));
+  return Place{block, entry.offset, static_cast<uint32_t>(record - entry.first_record)};
+}
+
+uint64_t BlockIndex::TableBytes(const Block& block, uint32_t field) const {
+  const int variable_dims = schema_->fields[field].VariableDimCount();
+  return RegionTableBytes(block.header.records, static_cast<uint64_t>(variable_dims));
+}
+
+Status BlockIndex::CheckTable(const Place& place, uint32_t field) const {
+  Block& block = *place.block;
+  const uint64_t bit = uint64_t{1} << field;
+  if ((block.checked_tables.load(std::memory_order_relaxed) & bit) != 0) return OkStatus();
+  const FieldRegion& region = block.header.fields[field];
+  ASSIGN_OR_RETURN(const uint64_t checksum,
+                   file_->Checksum64(place.block_offset + region.offset, TableBytes(block, field)));
+  if (checksum != region.table_checksum) {
+    return DataLossError("the offsets are damaged: their checksum differs");
+  }
+  block.checked_tables.fetch_or(bit, std::memory_order_relaxed);
+  return OkStatus();
+}
+
+Status BlockIndex::CheckMeta(const Place& place) const {
+  Block& block = *place.block;
+  if (block.checked_meta.load(std::memory_order_relaxed)) return OkStatus();
+  const BlockHeader& header = block.header;
+  ASSIGN_OR_RETURN(const uint64_t checksum,
+                   file_->Checksum64(place.block_offset + header.meta_offset, header.meta_bytes));
+  if (checksum != header.meta_checksum) {
+    return DataLossError("the metadata region is damaged: its checksum differs");
+  }
+  block.checked_meta.store(true, std::memory_order_relaxed);
+  return OkStatus();
+}
+
+Result<FileRange> BlockIndex::StoredRange(uint64_t record, uint32_t field) const {
+  ASSIGN_OR_RETURN(const Place place, Find(record));
+  const FieldSpec& spec = schema_->fields[field];
+  const FieldRegion& region = place.block->header.fields[field];
+  const uint64_t region_offset = place.block_offset + region.offset;
+  if (spec.IsDense()) {
+    const uint64_t bytes = spec.TensorBytes();
+    return FileRange{region_offset + place.index * bytes, bytes};
+  }
+  RETURN_IF_ERROR(CheckTable(place, field));
+  const HeapRegion heap = {{region_offset, region.bytes}, TableBytes(*place.block, field)};
+  return ReadHeapRange(*file_, heap, place.index);
+}
+
+Result<uint64_t> BlockIndex::StoredChecksum(uint64_t record, uint32_t field) const {
+  ASSIGN_OR_RETURN(const Place place, Find(record));
+  const uint64_t offset = place.block->header.RecordChecksumOffset(field, place.index);
+  uint8_t bytes[8];
+  RETURN_IF_ERROR(file_->Read(place.block_offset + offset, sizeof bytes, bytes));
+  return LoadU64(bytes);
+}
+
+Result<std::vector<uint32_t>> BlockIndex::VariableDims(uint64_t record, uint32_t field) const {
+  std::vector<uint32_t> dims(static_cast<size_t>(schema_->fields[field].VariableDimCount()));
+  if (dims.empty()) return dims;
+  ASSIGN_OR_RETURN(const Place place, Find(record));
+  RETURN_IF_ERROR(CheckTable(place, field));
+  const BlockHeader& header = place.block->header;
+  const uint64_t offset = place.block_offset + header.fields[field].offset +
+                          VariableDimsOffset(header.records, dims.size(), place.index);
+  uint8_t bytes[4 * kMaxRank];
+  RETURN_IF_ERROR(file_->Read(offset, 4 * dims.size(), bytes));
+  for (size_t i = 0; i < dims.size(); ++i) dims[i] = LoadU32(bytes + 4 * i);
+  return dims;
+}
+
+Result<bool> BlockIndex::IsVerified(uint64_t record, uint32_t field) const {
+  ASSIGN_OR_RETURN(const Place place, Find(record));
+  const uint64_t bit = uint64_t{field} * place.block->header.records + place.index;
+  return (place.block->verified[bit / 64].load(std::memory_order_relaxed) >> (bit % 64) & 1) != 0;
+}
+
+void BlockIndex::MarkVerified(uint64_t record, uint32_t field) const {
+  const Result<Place> place = Find(record);
+  if (!place.ok()) return;
+  const uint64_t bit = uint64_t{field} * place->block->header.records + place->index;
+  place->block->verified[bit / 64].fetch_or(uint64_t{1} << (bit % 64), std::memory_order_relaxed);
+}
+
+Result<FileRange> BlockIndex::MetaRange(uint64_t record) const {
+  ASSIGN_OR_RETURN(const Place place, Find(record));
+  RETURN_IF_ERROR(CheckMeta(place));
+  const BlockHeader& header = place.block->header;
+  const HeapRegion heap = {{place.block_offset + header.meta_offset, header.meta_bytes},
+                           MetaTableBytes(header.records)};
+  return ReadHeapRange(*file_, heap, place.index);
+}
+
+}  // namespace shardmill

@@ -1,0 +1,189 @@
+#include "reader/shard_reader.h"
+
+#include <utility>
+
+#include "proto/manifest.pb.h"
+#include "proto/record_meta.pb.h"
+#include "proto/schema.pb.h"
+#include "reader/base/mapped_file.h"
+#include "reader/block_index.h"
+#include "reader/names.h"
+#include "reader/shard_parts.h"
+
+namespace shardmill {
+namespace {
+
+// A record's metadata is a key of at most 4 KiB and a dozen numbers; newer versions may add to it.
+constexpr uint64_t kMaxMetaBytes = uint64_t{1} << 20;
+
+}  // namespace
+
+ReadScratch::ReadScratch() = default;
+ReadScratch::~ReadScratch() = default;
+ReadScratch::ReadScratch(ReadScratch&&) noexcept = default;
+ReadScratch& ReadScratch::operator=(ReadScratch&&) noexcept = default;
+
+struct ShardReader::Impl {
+  std::unique_ptr<MappedFile> file;
+  ShardParts parts;
+  std::unique_ptr<BlockIndex> index;
+  ChecksumPolicy policy = ChecksumPolicy::kFirstTouch;
+
+  size_t field_count() const { return parts.schema.fields.size(); }
+  Status CheckArguments(uint64_t record, int field) const;
+  Status CheckStored(uint64_t record, uint32_t field, const void* stored, uint64_t bytes) const;
+  Status ReadField(uint64_t record, uint32_t field, void* out, uint64_t bytes,
+                   FieldDecoder* decoder, std::vector<uint8_t>* stored) const;
+  // "PATH: block B: record R: field F: …"
+  Status Locate(const Status& status, uint64_t record, int field) const;
+};
+
+Status ShardReader::Impl::Locate(const Status& status, uint64_t record, int field) const {
+  if (status.ok()) return status;
+  std::string where = file->path() + ": block " + std::to_string(index->BlockOf(record)) +
+                      ": record " + std::to_string(record);
+  if (field >= 0) where += ": field " + parts.schema.fields[static_cast<size_t>(field)].name;
+  return status.WithContext(where);
+}
+
+Status ShardReader::Impl::CheckArguments(uint64_t record, int field) const {
+  if (record >= parts.footer.record_count) {
+    return InvalidArgumentError(file->path() + " has no record " + std::to_string(record) +
+                                ", only " + std::to_string(parts.footer.record_count));
+  }
+  if (field < 0 || static_cast<size_t>(field) >= field_count()) {
+    return InvalidArgumentError(file->path() + " has no field number " + std::to_string(field));
+  }
+  return OkStatus();
+}
+
+Status ShardReader::Impl::CheckStored(uint64_t record, uint32_t field, const void* stored,
+                                      uint64_t bytes) const {
+  if (policy == ChecksumPolicy::kOff) return OkStatus();
+  if (policy == ChecksumPolicy::kFirstTouch) {
+    ASSIGN_OR_RETURN(const bool is_verified, index->IsVerified(record, field));
+    if (is_verified) return OkStatus();
+  }
+  ASSIGN_OR_RETURN(const uint64_t expected, index->StoredChecksum(record, field));
+  if (Checksum64(stored, bytes) != expected) {
+    return DataLossError("the stored bytes are damaged: their checksum differs");
+  }
+  index->MarkVerified(record, field);
+  return OkStatus();
+}
+
+Status ShardReader::Impl::ReadField(uint64_t record, uint32_t field, void* out, uint64_t bytes,
+                                    FieldDecoder* decoder, std::vector<uint8_t>* stored) const {
+  const FieldSpec& spec = parts.schema.fields[field];
+  ASSIGN_OR_RETURN(const std::vector<uint32_t> dims, index->VariableDims(record, field));
+  const Result<uint64_t> tensor_bytes = spec.TensorBytes(dims);
+  if (!tensor_bytes.ok()) return DataLossError(tensor_bytes.status().message());
+  if (bytes != *tensor_bytes) {
+    return InvalidArgumentError("the buffer has " + std::to_string(bytes) +
+                                " bytes, the tensor has " + std::to_string(*tensor_bytes));
+  }
+  ASSIGN_OR_RETURN(const FileRange range, index->StoredRange(record, field));
+  if (spec.codec == Codec::kRaw) {
+    if (range.bytes != bytes) return DataLossError("the stored size is not that of the tensor");
+    RETURN_IF_ERROR(file->Read(range.offset, bytes, out));
+    return CheckStored(record, field, out, bytes);
+  }
+  // The range lies in the mapped file, so its size is bounded by what is on the disk.
+  if (stored->size() < range.bytes) stored->resize(range.bytes);
+  RETURN_IF_ERROR(file->Read(range.offset, range.bytes, stored->data()));
+  RETURN_IF_ERROR(CheckStored(record, field, stored->data(), range.bytes));
+  return decoder->Decode(spec, stored->data(), range.bytes, out, bytes);
+}
+
+ShardReader::ShardReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ShardReader::~ShardReader() = default;
+
+Result<std::unique_ptr<ShardReader>> ShardReader::Open(const std::string& path,
+                                                       ChecksumPolicy policy) {
+  auto impl = std::make_unique<Impl>();
+  ASSIGN_OR_RETURN(impl->file, MappedFile::Open(path));
+  Result<ShardParts> parts = ReadShardParts(*impl->file);
+  if (!parts.ok()) return parts.status().WithContext(path);
+  impl->parts = std::move(parts).value();
+  impl->policy = policy;
+  const Superblock& superblock = impl->parts.superblock;
+  impl->index =
+      std::make_unique<BlockIndex>(impl->file.get(), &impl->parts.schema,
+                                   BlockIndex::Shard{superblock.dataset_id, superblock.shard_number,
+                                                     superblock.records_per_block},
+                                   std::exchange(impl->parts.footer.blocks, {}));
+  return std::unique_ptr<ShardReader>(new ShardReader(std::move(impl)));
+}
+
+const std::string& ShardReader::path() const { return impl_->file->path(); }
+const RecordSchema& ShardReader::schema() const { return impl_->parts.schema; }
+const proto::ShardSchema& ShardReader::schema_message() const {
+  return *impl_->parts.schema_message;
+}
+const proto::ShardSummary& ShardReader::summary() const { return *impl_->parts.summary; }
+const Digest& ShardReader::dataset_id() const { return impl_->parts.superblock.dataset_id; }
+const Digest& ShardReader::digest() const { return impl_->parts.postscript.digest; }
+uint32_t ShardReader::shard_number() const { return impl_->parts.superblock.shard_number; }
+uint32_t ShardReader::shard_count() const { return impl_->parts.superblock.shard_count; }
+uint64_t ShardReader::records() const { return impl_->parts.footer.record_count; }
+uint64_t ShardReader::file_bytes() const { return impl_->file->size(); }
+uint32_t ShardReader::block_count() const {
+  return static_cast<uint32_t>(impl_->index->blocks().size());
+}
+
+ShardReader::BlockInfo ShardReader::block(uint32_t index) const {
+  SHARDMILL_CHECK(index < block_count());
+  const BlockTableEntry& entry = impl_->index->blocks()[index];
+  return {entry.offset, entry.bytes, entry.first_record, entry.records};
+}
+
+Result<std::vector<uint32_t>> ShardReader::VariableDims(uint64_t record, int field) const {
+  RETURN_IF_ERROR(impl_->CheckArguments(record, field));
+  Result<std::vector<uint32_t>> dims =
+      impl_->index->VariableDims(record, static_cast<uint32_t>(field));
+  if (!dims.ok()) return impl_->Locate(dims.status(), record, field);
+  return dims;
+}
+
+Result<uint64_t> ShardReader::StoredBytes(uint64_t record, int field) const {
+  RETURN_IF_ERROR(impl_->CheckArguments(record, field));
+  const Result<FileRange> range = impl_->index->StoredRange(record, static_cast<uint32_t>(field));
+  if (!range.ok()) return impl_->Locate(range.status(), record, field);
+  return range->bytes;
+}
+
+Status ShardReader::Read(uint64_t record, int field, void* out, uint64_t bytes,
+                         ReadScratch* scratch) const {
+  RETURN_IF_ERROR(impl_->CheckArguments(record, field));
+  const Status status = impl_->ReadField(record, static_cast<uint32_t>(field), out, bytes,
+                                         &scratch->decoder_, &scratch->stored_);
+  return impl_->Locate(status, record, field);
+}
+
+Result<proto::RecordMeta> ShardReader::ReadMeta(uint64_t record) const {
+  RETURN_IF_ERROR(impl_->CheckArguments(record, 0));
+  const Result<FileRange> range = impl_->index->MetaRange(record);
+  if (!range.ok()) return impl_->Locate(range.status(), record, -1);
+  if (range->bytes > kMaxMetaBytes) {
+    return impl_->Locate(DataLossError("the metadata is impossibly large"), record, -1);
+  }
+  std::string bytes(range->bytes, '\0');
+  const Status status = impl_->file->Read(range->offset, range->bytes, bytes.data());
+  if (!status.ok()) return impl_->Locate(status, record, -1);
+  proto::RecordMeta meta;
+  if (!meta.ParseFromString(bytes) || !IsRecordKey(meta.key())) {
+    return impl_->Locate(DataLossError("the metadata is malformed"), record, -1);
+  }
+  return meta;
+}
+
+void ShardReader::Prefetch(uint64_t record) const {
+  if (record >= records()) return;
+  for (uint32_t field = 0; field < impl_->field_count(); ++field) {
+    const Result<FileRange> range = impl_->index->StoredRange(record, field);
+    // An error will be met again, and reported, by the read.
+    if (range.ok()) impl_->file->WillNeed(range->offset, range->bytes);
+  }
+}
+
+}  // namespace shardmill

@@ -31,6 +31,7 @@
 #include "reader/base/status.h"
 #include "reader/batch.h"
 #include "reader/dataset.h"
+#include "reader/label_expand.h"
 
 namespace shardmill {
 
@@ -44,14 +45,6 @@ enum class TailPolicy {
   kDrop,     // leave them out of this epoch
   kPad,      // repeat records of the same epoch with weight 0: every batch is full
   kPartial,  // one smaller batch; every rank still gets it, perhaps with 0 rows
-};
-
-// How a field is delivered. The label deliveries work whatever encoding is stored.
-enum class Delivery {
-  kStored,
-  kIndex,     // u8 or u16 class id per pixel; ignore stays the ignore value
-  kOneHotU8,  // [..., K]; ignore pixels are all zero
-  kOneHotF32,
 };
 
 struct FieldRequest {

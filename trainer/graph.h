@@ -18,11 +18,10 @@
 #include "trainer/model_spec.h"
 #include "trainer/ops/op_table.h"
 #include "trainer/parameters.h"
+#include "trainer/phase.h"
 #include "trainer/tensor.h"
 
 namespace shardmill {
-
-enum class Phase { kTraining, kEvaluation };
 
 struct GraphOptions {
   uint64_t seed = 0;  // of the initial weights
@@ -100,9 +99,9 @@ class Graph {
   std::vector<LayerTime> layer_times() const;
 
  private:
-  struct State;
-  explicit Graph(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  class Implementation;
+  explicit Graph(std::unique_ptr<Implementation> implementation);
+  std::unique_ptr<Implementation> implementation_;
 };
 
 }  // namespace shardmill

@@ -78,6 +78,7 @@ class ParameterStore {
   void* statistic_at(int statistic) const;
 
  private:
+  template <typename T>
   Status FillInitialValues(uint64_t seed);
 
   std::vector<ParameterInfo> parameters_;

@@ -1,11 +1,12 @@
 // The op table: everything the layers compute, behind one interface with several backends.
 //
 // `reference` (plain C++, double arithmetic, one thread) is the oracle of the tests, `onednn` the
-// backend of CPU training, `cuda` that of GPUs. Pointers are addresses in the memory of the
-// backend; tensors are dense NHWC of the backend's element type unless a comment says otherwise;
-// sizes come from the shapes. Operations never allocate and never read back to the host: scratch
-// memory is passed in as `workspace` (any content, kMemoryAlignment-aligned, as large as the
-// matching …WorkspaceBytes says, and free again when the next operation of the stream starts).
+// backend of CPU training, `cuda` that of GPUs; each has a …_backend.h that creates it. Pointers
+// are addresses in the memory of the backend; tensors are dense NHWC of the backend's element type
+// unless a comment says otherwise; sizes come from the shapes. Operations never allocate and never
+// read back to the host: scratch memory is passed in as `workspace` (any content,
+// kMemoryAlignment-aligned, as large as the matching …WorkspaceBytes says, and free again when the
+// next operation of the stream starts).
 //
 // Operations are enqueued on a Stream and run in order; host backends have run them when the call
 // returns. They fail only on bugs and on a broken device. One table may be used by several
@@ -48,13 +49,35 @@ class ConvolutionOp {
                                  void* dbias, void* workspace) = 0;
 };
 
-// Per-channel numbers of batch norm; each pointer has c elements.
-struct BatchNormVectors {
+// One batch norm: its input and its per-channel vectors, each of shape.c elements.
+struct BatchNormCall {
+  Shape shape;
+  Activation activation = Activation::kNone;
+  double epsilon = 1e-5;
+  const void* x = nullptr;
   const void* mean = nullptr;
   const void* variance = nullptr;  // biased: divided by the number of pixels
   const void* scale = nullptr;
   const void* shift = nullptr;
-  double epsilon = 1e-5;
+  void* workspace = nullptr;
+};
+
+// The sums of BatchNormBackwardSums and how many pixels they are of: more than the pixels of the
+// shape when ranks share their statistics.
+struct BatchNormSums {
+  const void* dscale = nullptr;
+  const void* dshift = nullptr;
+  int64_t pixels = 0;
+};
+
+// Labels of one batch and what each of them weighs: the weight of its row (`row_weights`, n of
+// f32, null: 1) times the sum over k of class_weights[k] * target[k] (f32, null: 1).
+struct LossCall {
+  LossShape shape;
+  const void* labels = nullptr;
+  const float* class_weights = nullptr;
+  const float* row_weights = nullptr;
+  void* workspace = nullptr;
 };
 
 class OpTable {
@@ -90,21 +113,16 @@ class OpTable {
   virtual Status BatchNormUpdateRunning(Stream& stream, int64_t channels, int64_t pixels,
                                         double momentum, const void* mean, const void* variance,
                                         void* running_mean, void* running_variance) = 0;
-  // y = activation((x - mean) / sqrt(variance + epsilon) * scale + shift).
-  virtual Status BatchNormForward(Stream& stream, const Shape& shape, const BatchNormVectors& norm,
-                                  Activation activation, const void* x, void* y) = 0;
+  // y = activation((x - mean) / sqrt(variance + epsilon) * scale + shift); `y` may be `x`.
+  virtual Status BatchNormForward(Stream& stream, const BatchNormCall& norm, void* y) = 0;
   // dshift = sum of g, dscale = sum of g * normalised x, where g is dy behind the activation
-  // (zero where y is zero for kRelu; `y` is null for kNone).
-  virtual Status BatchNormBackwardSums(Stream& stream, const Shape& shape,
-                                       const BatchNormVectors& norm, Activation activation,
-                                       const void* x, const void* y, const void* dy, void* dscale,
-                                       void* dshift, void* workspace) = 0;
-  // The gradient of x, given the sums over all `pixels` that the statistics were taken of (more
-  // than shape.Pixels() when ranks share them). `dx` may be `dy`.
-  virtual Status BatchNormBackwardData(Stream& stream, const Shape& shape,
-                                       const BatchNormVectors& norm, Activation activation,
-                                       int64_t pixels, const void* x, const void* y, const void* dy,
-                                       const void* dscale, const void* dshift, void* dx) = 0;
+  // (zero where y is zero for kRelu; `y` may be null for kNone).
+  virtual Status BatchNormBackwardSums(Stream& stream, const BatchNormCall& norm, const void* y,
+                                       const void* dy, void* dscale, void* dshift) = 0;
+  // The gradient of x. `dx` may be `dy`.
+  virtual Status BatchNormBackwardData(Stream& stream, const BatchNormCall& norm,
+                                       const BatchNormSums& sums, const void* y, const void* dy,
+                                       void* dx) = 0;
 
   // `y` may be `x`, `dx` may be `dy`.
   virtual Status ReluForward(Stream& stream, int64_t elements, const void* x, void* y) = 0;
@@ -134,19 +152,14 @@ class OpTable {
   // y += x
   virtual Status Add(Stream& stream, int64_t elements, const void* x, void* y) = 0;
 
-  // Weight of a pixel: its row's weight times sum over k of class_weights[k] * target[k].
-  // `class_weights` (f32, one per class) and `row_weights` (f32, one per row) may be null: 1.
   virtual int64_t LossWorkspaceBytes(const LossShape& shape) const = 0;
   // *weight_sum = sum of the weights of all pixels.
-  virtual Status LossWeight(Stream& stream, const LossShape& shape, const void* labels,
-                            const float* class_weights, const float* row_weights,
-                            double* weight_sum, void* workspace) = 0;
-  // *loss_sum = weighted sum of cross-entropies. Unless `dlogits` is null, it receives the
+  virtual Status LossWeight(Stream& stream, const LossCall& loss, double* weight_sum) = 0;
+  // *loss_sum = weighted sum of the cross-entropies. Unless `dlogits` is null, it receives the
   // gradient of loss_sum / *total_weight, which is 0 where *total_weight is 0.
-  virtual Status SoftmaxCrossEntropy(Stream& stream, const LossShape& shape, const void* logits,
-                                     const void* labels, const float* class_weights,
-                                     const float* row_weights, const double* total_weight,
-                                     double* loss_sum, void* dlogits, void* workspace) = 0;
+  virtual Status SoftmaxCrossEntropy(Stream& stream, const LossCall& loss, const void* logits,
+                                     const double* total_weight, double* loss_sum,
+                                     void* dlogits) = 0;
 
   // The channel with the largest value per pixel (the first of equals), as u8 or u16.
   virtual Status Argmax(Stream& stream, const Shape& shape, const void* logits, LabelType type,
@@ -171,10 +184,5 @@ class DeviceBuffer {
   void* data_ = nullptr;
   int64_t bytes_ = 0;
 };
-
-// The backends. The reference computes and accumulates in double whatever it stores.
-std::unique_ptr<OpTable> CreateReferenceOps(ElementType element_type);
-// Uses the OpenMP threads of the calling process (set their number before the first call).
-Result<std::unique_ptr<OpTable>> CreateOnednnOps();
 
 }  // namespace shardmill

@@ -1,0 +1,72 @@
+// A layer of a graph, prepared for one input shape.
+//
+// The graph owns all memory: it asks a layer what it needs, places it, and passes addresses in.
+// A layer keeps no tensor of its own, so that one layer object serves every step.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "trainer/model_spec.h"
+#include "trainer/ops/op_table.h"
+#include "trainer/parameters.h"
+#include "trainer/phase.h"
+
+namespace shardmill {
+
+// Entries of the parameter store that belong to one layer; -1: the layer has none.
+struct LayerParameters {
+  int weight = -1;
+  int bias = -1;
+  int scale = -1;
+  int shift = -1;
+  int running_mean = -1;
+  int running_variance = -1;
+};
+
+// What holds for a whole graph.
+struct LayerContext {
+  OpTable* ops = nullptr;
+  Stream* stream = nullptr;
+  ParameterStore* parameters = nullptr;
+  double batch_norm_momentum = 0.1;
+  double batch_norm_epsilon = 1e-5;
+};
+
+// Addresses of one layer's tensors; inputs in the order of the LayerSpec.
+struct LayerTensors {
+  const void* const* inputs = nullptr;
+  void* output = nullptr;
+  void* state = nullptr;      // kept from forward to backward
+  void* workspace = nullptr;  // scratch
+};
+
+// Addresses of the gradients in backward. dinputs[i] is null where nobody needs the gradient.
+struct LayerGradients {
+  const void* doutput = nullptr;
+  void* const* dinputs = nullptr;
+  const GradientMode* modes = nullptr;  // per input
+};
+
+class Layer {
+ public:
+  virtual ~Layer() = default;
+
+  virtual Shape OutputShape() const = 0;
+  virtual int64_t WorkspaceBytes() const { return 0; }
+  virtual int64_t StateBytes() const { return 0; }
+  // What backward reads beside doutput and the state.
+  virtual bool BackwardReadsInputs() const { return false; }
+  virtual bool BackwardReadsOutput() const { return false; }
+  // Whether the first input and the output (or their gradients) may be the same memory.
+  virtual bool ForwardInPlace() const { return false; }
+  virtual bool BackwardInPlace() const { return false; }
+  // Whether backward understands GradientMode::kAdd; else the graph adds.
+  virtual bool AddsGradients() const { return false; }
+
+  virtual Status Forward(Phase phase, const LayerTensors& tensors) = 0;
+  virtual Status Backward(const LayerTensors& tensors, const LayerGradients& gradients) = 0;
+};
+
+}  // namespace shardmill

@@ -1,0 +1,29 @@
+// From the description of a layer to its parameters and to the layer itself.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "trainer/layers/layer.h"
+#include "trainer/model_spec.h"
+#include "trainer/parameters.h"
+
+namespace shardmill {
+
+// The channels that a layer makes of inputs with these channels. InvalidArgument when the layer
+// cannot take them.
+Result<int64_t> OutputChannels(const LayerSpec& spec, const std::vector<int64_t>& input_channels);
+
+// Adds the parameters of a layer to the store. REQUIRES: OutputChannels accepted the inputs.
+LayerParameters DeclareParameters(const LayerSpec& spec, int64_t input_channels,
+                                  ParameterStore* store);
+
+// Prepares a layer for inputs of these shapes. `context` must outlive it.
+Result<std::unique_ptr<Layer>> PrepareLayer(const LayerSpec& spec,
+                                            const LayerParameters& parameters,
+                                            const std::vector<Shape>& inputs,
+                                            const LayerContext* context);
+
+}  // namespace shardmill

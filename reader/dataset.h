@@ -11,24 +11,11 @@
 #include <vector>
 
 #include "reader/base/status.h"
+#include "reader/manifest.h"
 #include "reader/schema.h"
 #include "reader/shard_reader.h"
 
 namespace shardmill {
-
-namespace proto {
-class Manifest;
-}  // namespace proto
-
-inline constexpr std::string_view kManifestFileName = "manifest.json";
-
-// Reads and checks `folder`/manifest.json: its own digest, schema rules, file names.
-Result<proto::Manifest> ReadManifest(const std::string& folder);
-// Fills in the digest and writes the file atomically (temporary name, flush, rename).
-Status WriteManifest(const std::string& folder, proto::Manifest manifest);
-// Merges what the shards of a folder say of themselves into a manifest; DataLoss when shards
-// are missing, damaged or of different data sets.
-Result<proto::Manifest> RebuildManifest(const std::string& folder);
 
 class Dataset {
  public:
@@ -50,6 +37,10 @@ class Dataset {
   std::vector<std::string> split_names() const;  // of the opened splits, in manifest order
   // InvalidArgument lists the names that exist.
   Result<const Split*> split(std::string_view name) const;
+
+  // Io when the file of an opened shard was replaced or changed its size. For the start of an
+  // epoch: a stat() per shard.
+  Status CheckUnchanged() const;
 
  private:
   struct Impl;

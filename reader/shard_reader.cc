@@ -186,4 +186,6 @@ void ShardReader::Prefetch(uint64_t record) const {
   }
 }
 
+Status ShardReader::CheckUnchanged() const { return impl_->file->CheckUnchanged(); }
+
 }  // namespace shardmill

@@ -88,6 +88,9 @@ class ShardReader {
   // Asks the kernel to load the stored bytes of a record's fields ahead of use.
   void Prefetch(uint64_t record) const;
 
+  // Io when the file under this path was replaced or changed its size since Open().
+  Status CheckUnchanged() const;
+
  private:
   struct Impl;
   explicit ShardReader(std::unique_ptr<Impl> impl);

@@ -13,6 +13,7 @@
 #include "reader/base/checksum.h"
 #include "reader/base/little_endian.h"
 #include "reader/block_format.h"
+#include "reader/manifest.h"
 #include "reader/shard_format.h"
 
 namespace shardmill::testing_shards {
@@ -170,6 +171,17 @@ Result<ShardResult> WriteTestShard(const std::string& folder, const ShardPlan& p
   skipped->set_key(KeyOf(plan.split, plan.shard_number, records));
   skipped->set_reason("cut short");
   return writer->Close(summary);
+}
+
+void WriteTestDataset(const std::string& folder) {
+  for (uint32_t k = 0; k < 3; ++k) {
+    ASSERT_TRUE(WriteTestShard(folder, PlanOf("train", k, 3, 4), ImageAndLabel(), 5 + k).ok());
+  }
+  ASSERT_TRUE(WriteTestShard(folder, PlanOf("val", 0, 1, 4), ImageAndLabel(), 4).ok());
+  const auto manifest = RebuildManifest(folder);
+  ASSERT_TRUE(manifest.ok()) << manifest.status().ToString();
+  const Status status = WriteManifest(folder, *manifest);
+  ASSERT_TRUE(status.ok()) << status.ToString();
 }
 
 Status ReadEverything(const ShardReader& reader) {

@@ -31,6 +31,9 @@ EncodedRecord EncodeTestRecord(const RecordSchema& schema, const ShardPlan& plan
 Result<ShardResult> WriteTestShard(const std::string& folder, const ShardPlan& plan,
                                    const RecordSchema& schema, uint64_t records);
 
+// ImageAndLabel in train (3 shards of 5, 6 and 7 records) and val (1 of 4), with manifest.json.
+void WriteTestDataset(const std::string& folder);
+
 // Reads every field and the metadata of every record; the first error, or Internal when
 // something read well but is not what WriteTestShard wrote.
 Status ReadEverything(const ShardReader& reader);

@@ -300,30 +300,47 @@ proto::TrainConfig CompleteConfig(const proto::TrainConfig& base, const proto::T
 
 std::string ConfigToJson(const proto::TrainConfig& config) {
   JsonWriter json;
-  json.BeginObject();
+  WriteConfig(config, &json);
+  return json.Take();
+}
+
+void WriteConfig(const proto::TrainConfig& config, JsonWriter* json) {
+  json->BeginObject();
   for (const Row& row : Table()) {
     const FieldDescriptor* field = FieldOf(row);
     const google::protobuf::Reflection* reflection = config.GetReflection();
-    json.Key(row.field);
+    json->Key(row.field);
     switch (field->cpp_type()) {
       case FieldDescriptor::CPPTYPE_STRING:
-        json.String(reflection->GetString(config, field));
+        json->String(reflection->GetString(config, field));
         break;
       case FieldDescriptor::CPPTYPE_INT32:
-        json.Number(reflection->GetInt32(config, field));
+        json->Number(reflection->GetInt32(config, field));
         break;
       case FieldDescriptor::CPPTYPE_UINT64:
-        json.Number(uint64_t{reflection->GetUInt64(config, field)});
+        json->Number(uint64_t{reflection->GetUInt64(config, field)});
         break;
       case FieldDescriptor::CPPTYPE_BOOL:
-        json.Bool(reflection->GetBool(config, field));
+        json->Bool(reflection->GetBool(config, field));
         break;
       default:
-        json.Number(reflection->GetDouble(config, field));
+        json->Number(reflection->GetDouble(config, field));
     }
   }
-  json.EndObject();
-  return json.Take();
+  json->EndObject();
+}
+
+std::vector<std::string> ConfigLines(const proto::TrainConfig& config) {
+  std::vector<std::string> lines;
+  std::string group;
+  for (const Row& row : Table()) {
+    if (group != row.group) {
+      group = row.group;
+      lines.push_back(group + ":");
+    }
+    lines.back() += " " + std::string(row.field) + "=" + ValueText(config, FieldOf(row));
+  }
+  return lines;
 }
 
 std::vector<std::string> ConfigDifferences(const proto::TrainConfig& before,

@@ -16,6 +16,8 @@ class App;
 
 namespace shardmill {
 
+class JsonWriter;
+
 namespace proto {
 class TrainConfig;
 }  // namespace proto
@@ -45,8 +47,13 @@ Result<proto::TrainConfig> ParseConfigJson(const std::string& text, const std::s
 // `given` over `base`, every field set. Pass an empty base when nothing is resumed.
 proto::TrainConfig CompleteConfig(const proto::TrainConfig& base, const proto::TrainConfig& given);
 
-// One JSON object with a line per field, in the order of the table.
+// One JSON object with a line per field, in the order of the table; and the same as the next
+// value of a document.
 std::string ConfigToJson(const proto::TrainConfig& config);
+void WriteConfig(const proto::TrainConfig& config, JsonWriter* json);
+
+// For people: a line per group of options, "Model: model=unet width=8 depth=4".
+std::vector<std::string> ConfigLines(const proto::TrainConfig& config);
 
 // "batch: 8 → 4" for each field that differs; both complete.
 std::vector<std::string> ConfigDifferences(const proto::TrainConfig& before,

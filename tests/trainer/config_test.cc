@@ -111,6 +111,16 @@ TEST(Config, MissingFileIsNotFound) {
             StatusCode::kNotFound);
 }
 
+TEST(Config, LinesForPeopleHoldEveryField) {
+  std::string text;
+  for (const std::string& line : ConfigLines(CompleteConfig({}, {}))) text += line + "\n";
+  EXPECT_NE(text.find("\nModel: model=unet width=8 depth=4\n"), std::string::npos) << text;
+  const auto* descriptor = proto::TrainConfig::descriptor();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    EXPECT_NE(text.find(" " + descriptor->field(i)->name() + "="), std::string::npos);
+  }
+}
+
 TEST(Config, DifferencesNameFieldAndBothValues) {
   const proto::TrainConfig before = CompleteConfig({}, {});
   proto::TrainConfig after = before;

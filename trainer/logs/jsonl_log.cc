@@ -70,10 +70,14 @@ Result<JsonlLog> JsonlLog::Continue(const std::string& path, uint64_t resume_ste
   return Open(path, "a");
 }
 
-Status JsonlLog::WriteStart(uint64_t step, const std::string& fields) {
-  std::string line = "{\"kind\": \"start\", \"step\": " + std::to_string(step);
-  if (!fields.empty()) line += ", " + fields;
-  return WriteLine(line + "}\n");
+Status JsonlLog::WriteStart(uint64_t step, const std::function<void(JsonWriter*)>& add_members) {
+  JsonWriter json(JsonStyle::kOneLine);
+  json.BeginObject();
+  json.Key("kind").String("start");
+  json.Key("step").Number(step);
+  add_members(&json);
+  json.EndObject();
+  return WriteLine(json.Take());
 }
 
 Status JsonlLog::Write(const StepEvent& event) {

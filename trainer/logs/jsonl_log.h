@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,14 +20,16 @@
 
 namespace shardmill {
 
+class JsonWriter;
+
 class JsonlLog {
  public:
   // Starts an empty file, or keeps the lines of an existing one up to step `resume_step`.
   static Result<JsonlLog> Create(const std::string& path);
   static Result<JsonlLog> Continue(const std::string& path, uint64_t resume_step);
 
-  // `fields` is the inside of a JSON object, or empty.
-  Status WriteStart(uint64_t step, const std::string& fields);
+  // `add_members` writes further members of the object.
+  Status WriteStart(uint64_t step, const std::function<void(JsonWriter*)>& add_members);
   Status Write(const StepEvent& event);
   // Class names stand in the order of the ids.
   Status Write(const EvaluationEvent& event, const std::vector<std::string>& classes);

@@ -6,6 +6,8 @@
 
 #include <fstream>
 
+#include "reader/console/json_writer.h"
+
 namespace shardmill {
 namespace {
 
@@ -84,16 +86,17 @@ TEST_F(JsonlLogTest, EvaluationLineNamesClassesAndHasNullForAbsentOnes) {
 TEST_F(JsonlLogTest, ContinuedLogHasEachStepOnce) {
   {
     auto log = JsonlLog::Create(path_);
-    ASSERT_TRUE(log->WriteStart(0, "\"seed\": 3").ok());
+    ASSERT_TRUE(log->WriteStart(0, [](JsonWriter* json) { json->Key("seed").Number(3); }).ok());
     for (uint64_t step = 1; step <= 5; ++step) ASSERT_TRUE(log->Write(Step(step)).ok());
   }
   std::ofstream(path_, std::ios::app) << R"({"kind": "step", "st)";  // killed while writing
   {
     auto log = JsonlLog::Continue(path_, 3);
     ASSERT_TRUE(log.ok()) << log.status().ToString();
-    ASSERT_TRUE(log->WriteStart(3, "").ok());
+    ASSERT_TRUE(log->WriteStart(3, [](JsonWriter*) {}).ok());
     for (uint64_t step = 4; step <= 6; ++step) ASSERT_TRUE(log->Write(Step(step)).ok());
   }
+  EXPECT_EQ(NumberOf(Lines()[0], "seed"), 3);
   std::string kinds;
   std::vector<double> steps;
   for (const Struct& line : Lines()) {

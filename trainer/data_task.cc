@@ -1,0 +1,108 @@
+#include "trainer/data_task.h"
+
+#include "proto/manifest.pb.h"
+#include "reader/label_expand.h"
+#include "reader/statistics.h"
+
+namespace shardmill {
+namespace {
+
+Status FindImage(const RecordSchema& schema, DataTask* task) {
+  const std::optional<int> index = schema.FindRole(Role::kImage);
+  if (!index) return InvalidArgumentError("the data set has no image field");
+  const FieldSpec& field = schema.fields[*index];
+  const std::string name = "image field '" + field.name + "' ";
+  if (!field.IsFixedShape()) {
+    return InvalidArgumentError(name +
+                                "holds images of different sizes; pack the data set with --crop "
+                                "or --resize");
+  }
+  switch (field.dtype) {
+    case DType::kU8:
+      task->image_type = ImageType::kU8;
+      break;
+    case DType::kU16:
+      task->image_type = ImageType::kU16;
+      break;
+    case DType::kF32:
+      task->image_type = ImageType::kF32;
+      break;
+    default:
+      return InvalidArgumentError(name + "holds " + std::string(DTypeName(field.dtype)) +
+                                  " values; the trainer takes u8, u16 and f32");
+  }
+  task->image_field = field.name;
+  task->image.h = field.shape[0];
+  task->image.w = field.shape[1];
+  task->image.c = field.shape[2];
+  return OkStatus();
+}
+
+Status FindLabel(const RecordSchema& schema, DataTask* task) {
+  std::optional<int> index = schema.FindRole(Role::kClassMap);
+  task->kind = index ? TaskKind::kSegmentation : TaskKind::kClassification;
+  if (!index) index = schema.FindRole(Role::kClassId);
+  if (!index) {
+    return InvalidArgumentError(
+        "the data set has no labels: neither a class map nor a class id per image");
+  }
+  const FieldSpec& field = schema.fields[*index];
+  if (!field.IsFixedShape()) {
+    return InvalidArgumentError("label field '" + field.name +
+                                "' varies in size; pack the data set with --crop or --resize");
+  }
+  ASSIGN_OR_RETURN(const LabelExpander expander,
+                   LabelExpander::Create(field, schema, Delivery::kIndex));
+  const FieldSpec& delivered = expander.delivered();
+  task->label_field = field.name;
+  task->label_type = delivered.dtype == DType::kU8 ? LabelType::kIndexU8 : LabelType::kIndexU16;
+  if (task->kind == TaskKind::kClassification) return OkStatus();
+  task->label_h = delivered.shape[0];
+  task->label_w = delivered.shape[1];
+  if (task->label_h != task->image.h || task->label_w != task->image.w) {
+    return InvalidArgumentError("the labels are " + std::to_string(task->label_h) + " high × " +
+                                std::to_string(task->label_w) + " wide, but the images " +
+                                std::to_string(task->image.h) + " high × " +
+                                std::to_string(task->image.w) + " wide");
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<DataTask> DescribeTask(const RecordSchema& schema) {
+  DataTask task;
+  RETURN_IF_ERROR(FindImage(schema, &task));
+  RETURN_IF_ERROR(FindLabel(schema, &task));
+  for (const ClassInfo& info : schema.classes) task.classes.push_back(info.name);
+  if (task.classes.size() < 2) {
+    return InvalidArgumentError("the data set has " + std::to_string(task.classes.size()) +
+                                " class; there is nothing to tell apart");
+  }
+  task.ignore = schema.ignore;
+  return task;
+}
+
+std::optional<double> ScoreOf(TaskKind kind, const Scores& scores) {
+  return kind == TaskKind::kSegmentation ? scores.mean_iou : scores.pixel_accuracy;
+}
+
+std::string ScoreName(TaskKind kind) {
+  return kind == TaskKind::kSegmentation ? "mIoU" : "accuracy";
+}
+
+ImageScale ScaleOf(const proto::Statistics& statistics, int64_t channels) {
+  ImageScale scale;
+  scale.mean.assign(channels, 0);
+  scale.deviation.assign(channels, 1);
+  const std::vector<ChannelMoments> moments = MomentsOfChannels(statistics);
+  if (static_cast<int64_t>(moments.size()) != channels) return scale;
+  for (int64_t channel = 0; channel < channels; ++channel) {
+    scale.mean[channel] = static_cast<float>(moments[channel].mean);
+    const auto deviation = static_cast<float>(moments[channel].standard_deviation);
+    if (deviation > 0) scale.deviation[channel] = deviation;
+  }
+  return scale;
+}
+
+}  // namespace shardmill

@@ -1,0 +1,56 @@
+// What a packed data set asks of a network: images of one size in, a class per pixel or per image
+// out. Plain data and pure functions, safe from any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "reader/schema.h"
+#include "trainer/metrics.h"
+#include "trainer/tensor.h"
+
+namespace shardmill {
+
+namespace proto {
+class Statistics;
+}  // namespace proto
+
+enum class TaskKind {
+  kSegmentation,    // a class map per image, scored by mean IoU
+  kClassification,  // a class id per image, scored by accuracy
+};
+
+struct DataTask {
+  TaskKind kind = TaskKind::kSegmentation;
+  std::string image_field;
+  ImageType image_type = ImageType::kU8;
+  Shape image;  // n is 0
+  std::string label_field;
+  LabelType label_type = LabelType::kIndexU8;  // as delivered: always an index
+  int64_t label_h = 1;
+  int64_t label_w = 1;
+  std::vector<std::string> classes;  // names, in the order of the ids
+  std::optional<uint32_t> ignore;
+};
+
+// InvalidArgument says what the data set lacks and how to pack it.
+Result<DataTask> DescribeTask(const RecordSchema& schema);
+
+// The score that checkpoints are compared by, and its name in tables.
+std::optional<double> ScoreOf(TaskKind kind, const Scores& scores);
+std::string ScoreName(TaskKind kind);  // "mIoU", "accuracy"
+
+// Per channel, in stored units; the network sees (x - mean) / deviation.
+struct ImageScale {
+  std::vector<float> mean;
+  std::vector<float> deviation;
+};
+
+// Of the images that `statistics` counts. 0 and 1 where nothing was counted, a deviation of 1
+// where all pixels are equal.
+ImageScale ScaleOf(const proto::Statistics& statistics, int64_t channels);
+
+}  // namespace shardmill

@@ -1,0 +1,42 @@
+// The network of a run: model by name, made for a data set, and its numbers as named buffers.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "trainer/checkpoint.h"
+#include "trainer/data_task.h"
+#include "trainer/graph.h"
+#include "trainer/optimizer.h"
+
+namespace shardmill {
+
+namespace proto {
+class ModelDescription;
+class TrainConfig;
+}  // namespace proto
+
+// Builds the model that `config` names, with weights from its seed. InvalidArgument when the
+// model does not suit the data set. `ops` must outlive the graph.
+Result<std::unique_ptr<Graph>> CreateNetwork(const proto::TrainConfig& config, const DataTask& task,
+                                             const ImageScale& scale, OpTable* ops);
+
+proto::ModelDescription DescribeModel(const std::string& name, const Graph& graph);
+
+// The flat buffers of `graph` under the names that checkpoints use.
+std::vector<TensorView> NetworkTensors(Graph* graph);
+// Copies them from a checkpoint.
+Status RestoreNetwork(const LoadedCheckpoint& checkpoint, Graph* graph);
+
+// XXH3-128 of parameters and running statistics, 32 hex digits.
+std::string WeightsHash(Graph* graph);
+
+// One range per parameter: only convolution weights decay.
+std::vector<ParameterRange> OptimizerRanges(const ParameterStore& parameters);
+
+// Square root of the sum of squares; NaN or infinite when an element is.
+double EuclideanNorm(const float* values, int64_t count);
+
+}  // namespace shardmill

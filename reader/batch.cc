@@ -1,0 +1,43 @@
+#include "reader/batch.h"
+
+#include <utility>
+
+#include "reader/base/status.h"
+#include "reader/batch_loader.h"
+#include "reader/batch_slot.h"
+
+namespace shardmill {
+
+Batch::~Batch() {
+  if (slot_ != nullptr) loader_->Release(slot_);
+}
+
+Batch::Batch(Batch&& other) noexcept
+    : loader_(std::exchange(other.loader_, nullptr)), slot_(std::exchange(other.slot_, nullptr)) {}
+
+Batch& Batch::operator=(Batch&& other) noexcept {
+  if (this == &other) return *this;
+  if (slot_ != nullptr) loader_->Release(slot_);
+  loader_ = std::exchange(other.loader_, nullptr);
+  slot_ = std::exchange(other.slot_, nullptr);
+  return *this;
+}
+
+uint64_t Batch::epoch() const { return slot_->epoch; }
+uint64_t Batch::step() const { return slot_->step; }
+int64_t Batch::rows() const { return static_cast<int64_t>(slot_->rows); }
+int64_t Batch::global_rows() const { return static_cast<int64_t>(slot_->global_rows); }
+const std::vector<uint64_t>& Batch::records() const { return slot_->records; }
+const std::vector<float>& Batch::weights() const { return slot_->weights; }
+int Batch::field_count() const { return static_cast<int>(slot_->fields.size()); }
+const FieldView& Batch::field(int index) const { return slot_->fields.at(index); }
+
+const FieldView& Batch::field(std::string_view name) const {
+  for (const FieldView& view : slot_->fields) {
+    if (view.name == name) return view;
+  }
+  SHARDMILL_CHECK(!"the batch has the field that was asked for");
+  return slot_->fields.front();
+}
+
+}  // namespace shardmill

@@ -1,0 +1,186 @@
+#include "reader/batch_plan.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string>
+
+namespace shardmill {
+namespace {
+
+constexpr uint64_t kMaxGlobalBatch = std::numeric_limits<uint32_t>::max();
+constexpr int kMaxSlots = 1024;
+constexpr uint64_t kMaxSlotBytes = uint64_t{1} << 46;
+// Each field starts on a page: it can be the target of direct I/O and of one DMA.
+constexpr uint64_t kFieldAlignment = 4096;
+// A part is what one worker claims at once: large enough that claiming costs nothing beside it,
+// small enough to stay in the second cache level and to share one batch among the workers.
+constexpr uint64_t kPartBytes = 256 * 1024;
+
+std::string Number(uint64_t value) { return std::to_string(value); }
+
+Status CheckRanks(const BatchLoaderOptions& options) {
+  if (options.ranks == 0 || options.rank >= options.ranks) {
+    return InvalidArgumentError("rank is " + Number(options.rank) + " and ranks is " +
+                                Number(options.ranks) + "; rank must be below ranks");
+  }
+  if (options.global_batch < options.ranks || options.global_batch > kMaxGlobalBatch) {
+    return InvalidArgumentError("global_batch is " + Number(options.global_batch) +
+                                "; it must be at least the number of ranks, " +
+                                Number(options.ranks) + ", and below 2^32");
+  }
+  return OkStatus();
+}
+
+Status CheckResources(const BatchLoaderOptions& options) {
+  if (options.threads < 1) {
+    return InvalidArgumentError("threads is " + std::to_string(options.threads) +
+                                "; the loader needs at least 1");
+  }
+  if (options.slots < 1 || options.slots > kMaxSlots) {
+    return InvalidArgumentError("slots is " + std::to_string(options.slots) + "; it must be 1 to " +
+                                std::to_string(kMaxSlots));
+  }
+  if (static_cast<bool>(options.allocate) != static_cast<bool>(options.release)) {
+    return InvalidArgumentError("allocate and release must be given together");
+  }
+  return OkStatus();
+}
+
+// Fills in steps_per_epoch and batches.
+Status PlanSteps(const BatchLoaderOptions& options, BatchPlan* plan) {
+  const uint64_t records = plan->split->records();
+  const uint64_t batch = options.global_batch;
+  if (records == 0) return InvalidArgumentError("split '" + options.split + "' has no records");
+  const bool drop = options.tail == TailPolicy::kDrop;
+  plan->steps_per_epoch = records / batch + (!drop && records % batch != 0 ? 1 : 0);
+  if (plan->steps_per_epoch == 0) {
+    return InvalidArgumentError(
+        "split '" + options.split + "' has " + Number(records) +
+        " records, fewer than one global_batch of " + Number(batch) +
+        ", and the tail policy is drop; use a smaller batch, or the policy pad or partial");
+  }
+  if (options.epochs == 0) return InvalidArgumentError("epochs is 0; it must be at least 1");
+  if (options.first_step > plan->steps_per_epoch) {
+    return InvalidArgumentError("first_step is " + Number(options.first_step) +
+                                ", but an epoch has " + Number(plan->steps_per_epoch) + " steps");
+  }
+  if (options.epochs > std::numeric_limits<uint64_t>::max() / plan->steps_per_epoch) {
+    plan->batches = std::numeric_limits<uint64_t>::max();  // for ever
+  } else {
+    plan->batches = options.epochs * plan->steps_per_epoch - options.first_step;
+  }
+  return OkStatus();
+}
+
+Result<FieldPlan> PlanField(const RecordSchema& schema, const FieldRequest& request) {
+  const std::optional<int> index = schema.FindField(request.name);
+  if (!index.has_value()) {
+    std::string names;
+    for (const FieldSpec& field : schema.fields) names += " '" + field.name + "'";
+    return InvalidArgumentError("there is no field '" + request.name + "'; the fields are" + names);
+  }
+  const FieldSpec& stored = schema.fields[*index];
+  if (!stored.IsFixedShape()) {
+    return InvalidArgumentError("field '" + stored.name + "' has a shape that varies between " +
+                                "records: it needs a crop or padding before it can be batched");
+  }
+  FieldPlan plan;
+  plan.stored_index = *index;
+  plan.delivered = stored;
+  plan.delivered.codec = Codec::kRaw;
+  if (request.delivery != Delivery::kStored) {
+    ASSIGN_OR_RETURN(plan.expander, LabelExpander::Create(stored, schema, request.delivery));
+    plan.delivered = plan.expander->delivered();
+  }
+  plan.stored_bytes = stored.TensorBytes();
+  plan.delivered_bytes = plan.delivered.TensorBytes();
+  return plan;
+}
+
+Status PlanFields(const Dataset& dataset, const BatchLoaderOptions& options, BatchPlan* plan) {
+  std::vector<FieldRequest> requests = options.fields;
+  if (requests.empty()) {
+    for (const FieldSpec& field : dataset.schema().fields) requests.push_back({field.name});
+  }
+  std::set<std::string> names;
+  for (const FieldRequest& request : requests) {
+    if (!names.insert(request.name).second) {
+      return InvalidArgumentError("field '" + request.name + "' is asked for twice");
+    }
+    ASSIGN_OR_RETURN(FieldPlan field, PlanField(dataset.schema(), request));
+    plan->fields.push_back(std::move(field));
+  }
+  return OkStatus();
+}
+
+// Lays the fields out in a slot and sizes the parts.
+Status PlanSlot(BatchPlan* plan) {
+  for (FieldPlan& field : plan->fields) {
+    field.slot_offset = plan->slot_bytes;
+    plan->record_bytes += std::max(field.stored_bytes, field.delivered_bytes);
+    const uint64_t room = (kMaxSlotBytes - plan->slot_bytes) / plan->capacity_rows;
+    if (field.delivered_bytes > room) {
+      return InvalidArgumentError("a batch of " + Number(plan->capacity_rows) +
+                                  " records takes more than 64 TiB; use a smaller global_batch");
+    }
+    const uint64_t bytes = field.delivered_bytes * plan->capacity_rows;
+    plan->slot_bytes += (bytes + kFieldAlignment - 1) / kFieldAlignment * kFieldAlignment;
+  }
+  plan->rows_per_part = std::clamp<uint64_t>(kPartBytes / std::max<uint64_t>(1, plan->record_bytes),
+                                             1, plan->capacity_rows);
+  for (const FieldPlan& field : plan->fields) {
+    if (field.IsDirect()) continue;
+    plan->staging_bytes = std::max(plan->staging_bytes, field.stored_bytes * plan->rows_per_part);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<BatchPlan> PlanBatches(const Dataset& dataset, const BatchLoaderOptions& options) {
+  RETURN_IF_ERROR(CheckRanks(options));
+  RETURN_IF_ERROR(CheckResources(options));
+  BatchPlan plan;
+  ASSIGN_OR_RETURN(plan.split, dataset.split(options.split));
+  RETURN_IF_ERROR(PlanSteps(options, &plan));
+  RETURN_IF_ERROR(PlanFields(dataset, options, &plan));
+  plan.capacity_rows = (options.global_batch + options.ranks - 1) / options.ranks;
+  RETURN_IF_ERROR(PlanSlot(&plan));
+  return plan;
+}
+
+StepRows BatchPlan::RowsOfStep(const BatchLoaderOptions& options, uint64_t step) const {
+  const uint64_t first = step * options.global_batch;
+  StepRows step_rows;
+  step_rows.global_rows = std::min(options.global_batch, split->records() - first);
+  const bool partial = options.tail == TailPolicy::kPartial;
+  const uint64_t batch = partial ? step_rows.global_rows : options.global_batch;
+  const RankSlice slice = SliceForRank(batch, options.rank, options.ranks);
+  step_rows.first_position = first + slice.begin;
+  step_rows.rows = slice.end - slice.begin;
+  return step_rows;
+}
+
+uint32_t BatchPlan::PartsOf(uint64_t rows) const {
+  return static_cast<uint32_t>(std::max<uint64_t>(1, (rows + rows_per_part - 1) / rows_per_part));
+}
+
+void FillRecords(const BatchPlan& plan, const StepRows& rows, const EpochOrder* order,
+                 std::vector<uint64_t>* records, std::vector<float>* weights) {
+  const uint64_t all = plan.split->records();
+  const uint64_t sound =
+      rows.first_position >= all ? 0 : std::min(rows.rows, all - rows.first_position);
+  records->resize(rows.rows);
+  weights->assign(rows.rows, 0.0f);
+  std::fill_n(weights->begin(), sound, 1.0f);
+  for (uint64_t row = 0; row < rows.rows; ++row) (*records)[row] = rows.first_position + row;
+  if (order != nullptr) order->Fill(rows.first_position % all, sound, records->data());
+  // Padding goes through the epoch once more, from its start.
+  for (uint64_t row = sound; row < rows.rows; ++row) {
+    const uint64_t position = (rows.first_position + row) % all;
+    (*records)[row] = order == nullptr ? position : order->At(position);
+  }
+}
+
+}  // namespace shardmill

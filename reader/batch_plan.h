@@ -1,0 +1,63 @@
+// What a BatchLoader will do, worked out before anything is read: the checked options, the layout
+// of a slot, and which records each step of each epoch holds.
+//
+// Internal to the batch loader. Immutable once planned; safe for concurrent use.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "reader/batch_loader.h"
+#include "reader/dataset.h"
+#include "reader/epoch_order.h"
+#include "reader/label_expand.h"
+#include "reader/schema.h"
+
+namespace shardmill {
+
+// One delivered field.
+struct FieldPlan {
+  int stored_index = 0;  // in the schema
+  FieldSpec delivered;
+  uint64_t stored_bytes = 0;     // of one decoded record
+  uint64_t delivered_bytes = 0;  // of one record in the slot
+  uint64_t slot_offset = 0;      // of row 0, from the start of the slot's buffer
+  std::optional<LabelExpander> expander;
+
+  // Records are read straight into the slot.
+  bool IsDirect() const { return !expander.has_value() || expander->IsInPlace(); }
+};
+
+// The rows of one rank in one step.
+struct StepRows {
+  uint64_t first_position = 0;  // in the epoch order; positions >= records are padding
+  uint64_t rows = 0;
+  uint64_t global_rows = 0;  // of all ranks, padding not counted
+};
+
+struct BatchPlan {
+  const Dataset::Split* split = nullptr;
+  std::vector<FieldPlan> fields;
+  uint64_t capacity_rows = 0;  // of a slot: the largest share of any rank
+  uint64_t slot_bytes = 0;
+  uint64_t record_bytes = 0;   // decoded or delivered, whichever is more
+  uint64_t staging_bytes = 0;  // per worker: decoded labels on their way to the expander
+  uint64_t rows_per_part = 0;
+  uint64_t steps_per_epoch = 0;
+  uint64_t batches = 0;  // of the whole stream, from the first step on
+
+  StepRows RowsOfStep(const BatchLoaderOptions& options, uint64_t step) const;
+  uint32_t PartsOf(uint64_t rows) const;
+};
+
+// Checks the options against the data set; InvalidArgument names the option.
+Result<BatchPlan> PlanBatches(const Dataset& dataset, const BatchLoaderOptions& options);
+
+// Writes the records and weights of `rows` of a step; `order` is null for Order::kStored.
+void FillRecords(const BatchPlan& plan, const StepRows& rows, const EpochOrder* order,
+                 std::vector<uint64_t>* records, std::vector<float>* weights);
+
+}  // namespace shardmill

@@ -1,0 +1,27 @@
+// One reusable buffer of the loader's ring with the batch that lies in it. Internal to the batch
+// loader; guarded by the ordered pipeline: only its producer, then the workers, then the holder
+// of the Batch touch a slot.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reader/batch.h"
+
+namespace shardmill {
+
+struct BatchSlot {
+  int number = 0;  // in the ring
+  uint8_t* buffer = nullptr;
+  uint64_t epoch = 0;
+  uint64_t step = 0;
+  uint64_t rows = 0;
+  uint64_t global_rows = 0;
+  std::vector<uint64_t> records;
+  std::vector<float> weights;
+  std::vector<FieldView> fields;
+  // Records of a later step, for read-ahead.
+  std::vector<uint64_t> records_ahead;
+};
+
+}  // namespace shardmill

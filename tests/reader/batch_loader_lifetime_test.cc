@@ -1,0 +1,161 @@
+// Threads, memory and allocations over the life of a loader.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <string>
+
+#include "reader/batch_loader.h"
+#include "tests/reader/loader_testing.h"
+
+namespace {
+
+// Every heap allocation of the process through operator new.
+std::atomic<uint64_t> allocations{0};
+
+void* CountedAllocation(size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  void* memory = std::malloc(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void* CountedAllocation(size_t bytes, std::align_val_t alignment) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  const auto align = static_cast<size_t>(alignment);
+  void* memory = std::aligned_alloc(align, (bytes + align - 1) / align * align);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) { return CountedAllocation(bytes); }
+void* operator new[](size_t bytes) { return CountedAllocation(bytes); }
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  return CountedAllocation(bytes, alignment);
+}
+void* operator new[](size_t bytes, std::align_val_t alignment) {
+  return CountedAllocation(bytes, alignment);
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace shardmill {
+namespace {
+
+// Sanitizers keep freed memory back, and shadow memory grows with use.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+int ThreadCount() {
+  int threads = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    (void)entry;
+    ++threads;
+  }
+  return threads;
+}
+
+uint64_t AnonymousKib() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word) {
+    if (word != "RssAnon:") continue;
+    uint64_t kib = 0;
+    status >> kib;
+    return kib;
+  }
+  return 0;
+}
+
+BatchLoaderOptions Options(uint64_t global_batch, int threads) {
+  BatchLoaderOptions options;
+  options.split = "train";
+  options.global_batch = global_batch;
+  options.threads = threads;
+  options.fields = {{"image"}, {"label", Delivery::kOneHotF32}, {"number"}};
+  return options;
+}
+
+TestDatasetOptions MediumRecords() {
+  TestDatasetOptions options;
+  options.records = 120;
+  options.height = 48;
+  options.width = 64;
+  return options;
+}
+
+TEST(BatchLoaderLifetime, ABatchAllocatesNothingInSteadyState) {
+  const auto dataset = OpenTestDataset("steady", MediumRecords());
+  for (int threads : {1, 2}) {
+    BatchLoaderOptions options = Options(4, threads);
+    options.epochs = 2;
+    auto loader = OpenLoader(dataset, options);
+    // The first epoch checks block headers and grows the scratch memory of the workers; the
+    // second begins with the construction of its order.
+    for (int step = 0; step < 35; ++step) ASSERT_TRUE(loader->Next().ok());
+    const uint64_t before = allocations;
+    int batches = 0;
+    for (int step = 35; step < 60; ++step) {
+      auto batch = loader->Next();
+      batches += batch.ok() && batch->has_value();
+    }
+    const uint64_t after = allocations;
+    EXPECT_EQ(batches, 25);
+    EXPECT_EQ(after - before, 0u);
+  }
+}
+
+TEST(BatchLoaderLifetime, LeavingMidEpochJoinsThreadsAndKeepsNoMemory) {
+  const auto dataset = OpenTestDataset("leaving", MediumRecords());
+  const int threads_before = ThreadCount();
+  uint64_t kib_before = 0;
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    {
+      auto loader = OpenLoader(dataset, Options(6, 1 + repeat % 4));
+      Batch held;
+      for (int step = 0; step < repeat % 7; ++step) {
+        auto batch = loader->Next();
+        ASSERT_TRUE(batch.ok() && batch->has_value());
+        held = std::move(**batch);
+      }
+    }
+    ASSERT_EQ(ThreadCount(), threads_before);
+    if (repeat == 50) kib_before = AnonymousKib();
+  }
+  // One loader alone holds about 3 MiB; the allocator may keep a little for reuse.
+  if (!kSanitized) EXPECT_LT(AnonymousKib(), kib_before + 2048);
+}
+
+TEST(BatchLoaderLifetime, ManyEpochsDoNotGrowMemory) {
+  const auto dataset = OpenTestDataset("epochs", MediumRecords());
+  BatchLoaderOptions options = Options(30, 2);
+  options.epochs = 100;
+  auto loader = OpenLoader(dataset, options);
+  uint64_t kib_before = 0;
+  uint64_t batches = 0;
+  while (true) {
+    auto batch = loader->Next();
+    ASSERT_TRUE(batch.ok());
+    if (!batch->has_value()) break;
+    if (++batches == 40) kib_before = AnonymousKib();
+  }
+  EXPECT_EQ(batches, 400u);
+  if (!kSanitized) EXPECT_LT(AnonymousKib(), kib_before + 1024);
+}
+
+}  // namespace
+}  // namespace shardmill

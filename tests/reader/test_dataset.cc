@@ -1,0 +1,174 @@
+#include "tests/reader/test_dataset.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "proto/manifest.pb.h"
+#include "proto/record_meta.pb.h"
+#include "proto/schema.pb.h"
+#include "reader/base/checksum.h"
+#include "reader/dataset.h"
+#include "reader/shard_writer.h"
+
+namespace shardmill {
+namespace {
+
+RecordSchema TestSchema(const TestDatasetOptions& options) {
+  RecordSchema schema;
+  FieldSpec image;
+  image.name = "image";
+  image.role = Role::kImage;
+  image.codec = options.image_codec;
+  image.shape = {options.variable_height ? kVariableDim : options.height, options.width, 3};
+  FieldSpec label;
+  label.name = "label";
+  label.role = Role::kClassMap;
+  label.codec = options.label_codec;
+  label.encoding = options.label_encoding;
+  label.shape = {options.height, options.width};
+  if (options.label_encoding == LabelEncoding::kOneHotBits) {
+    label.shape.push_back((options.classes + 7) / 8);
+  } else if (options.label_encoding == LabelEncoding::kOneHotBytes) {
+    label.shape.push_back(options.classes);
+  }
+  FieldSpec number;
+  number.name = "number";
+  number.dtype = DType::kI64;
+  number.shape = {1};
+  schema.fields = {image, label, number};
+  for (uint32_t id = 0; id < options.classes; ++id) {
+    schema.classes.push_back({id, "class" + std::to_string(id), std::nullopt});
+  }
+  schema.ignore = options.ignore;
+  return schema;
+}
+
+uint64_t Mix(uint64_t value) {
+  value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9;
+  value = (value ^ (value >> 27)) * 0x94D049BB133111EB;
+  return value ^ (value >> 31);
+}
+
+EncodedRecord EncodeRecord(uint64_t record, const RecordSchema& schema,
+                           const TestDatasetOptions& options, FieldEncoder* encoder) {
+  const std::vector<uint8_t> image = TestImage(record, options);
+  const std::vector<uint8_t> label = TestLabel(record, options);
+  const auto number = static_cast<int64_t>(record);
+  std::vector<uint32_t> image_dims;
+  if (options.variable_height) image_dims.push_back(static_cast<uint32_t>(options.height));
+  EncodedRecord encoded;
+  auto add = [&](int field, const void* data, uint64_t bytes, std::vector<uint32_t> dims) {
+    auto result = encoder->Encode(schema.fields[field], data, bytes, std::move(dims));
+    ASSERT_TRUE(result.ok()) << result.status().ToString();
+    encoded.fields.push_back(std::move(result).value());
+  };
+  add(0, image.data(), image.size(), image_dims);
+  add(1, label.data(), label.size(), {});
+  add(2, &number, sizeof(number), {});
+  proto::RecordMeta meta;
+  meta.set_key("image" + std::to_string(record) + ".png");
+  encoded.meta = meta.SerializeAsString();
+  return encoded;
+}
+
+void WriteShard(const std::string& folder, const ShardPlan& plan, const RecordSchema& schema,
+                const TestDatasetOptions& options, proto::Split* split) {
+  auto writer = ShardWriter::Create(folder, plan, schema, proto::Recipe());
+  ASSERT_TRUE(writer.ok()) << writer.status().ToString();
+  FieldEncoder encoder;
+  for (uint64_t record = plan.first_input; record < plan.end_input; ++record) {
+    const Status status = (*writer)->Append(EncodeRecord(record, schema, options, &encoder));
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+  proto::ShardSummary summary;
+  summary.mutable_statistics()->set_records(plan.end_input - plan.first_input);
+  auto result = (*writer)->Close(summary);
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  proto::ShardInfo* info = split->add_shards();
+  info->set_file(result->file);
+  info->set_records(result->records);
+  info->set_bytes(result->bytes);
+  info->set_digest(DigestToHex(result->digest));
+}
+
+}  // namespace
+
+std::vector<uint8_t> TestImage(uint64_t record, const TestDatasetOptions& options) {
+  std::vector<uint8_t> image(static_cast<size_t>(options.height * options.width * 3));
+  for (size_t i = 0; i < image.size(); ++i) {
+    image[i] = static_cast<uint8_t>(Mix((record << 32) + i / 8) >> (8 * (i % 8)));
+  }
+  return image;
+}
+
+std::vector<int> TestClasses(uint64_t record, const TestDatasetOptions& options) {
+  std::vector<int> classes(static_cast<size_t>(options.height * options.width));
+  const uint32_t values = options.classes + (options.ignore.has_value() ? 1 : 0);
+  for (size_t i = 0; i < classes.size(); ++i) {
+    const auto value = static_cast<uint32_t>(Mix(record * 1000003 + i / 4) % values);
+    classes[i] = value == options.classes ? -1 : static_cast<int>(value);
+  }
+  return classes;
+}
+
+std::vector<uint8_t> TestLabel(uint64_t record, const TestDatasetOptions& options) {
+  const std::vector<int> classes = TestClasses(record, options);
+  const size_t pixel_bytes = options.label_encoding == LabelEncoding::kIndex ? 1
+                             : options.label_encoding == LabelEncoding::kOneHotBits
+                                 ? (options.classes + 7) / 8
+                                 : options.classes;
+  std::vector<uint8_t> label(classes.size() * pixel_bytes);
+  for (size_t i = 0; i < classes.size(); ++i) {
+    uint8_t* pixel = label.data() + i * pixel_bytes;
+    if (options.label_encoding == LabelEncoding::kIndex) {
+      *pixel = static_cast<uint8_t>(classes[i] < 0 ? *options.ignore : classes[i]);
+    } else if (classes[i] >= 0 && options.label_encoding == LabelEncoding::kOneHotBits) {
+      pixel[classes[i] / 8] = static_cast<uint8_t>(1 << (classes[i] % 8));
+    } else if (classes[i] >= 0) {
+      pixel[classes[i]] = 1;
+    }
+  }
+  if (options.bad_label_record == record) label[0] = options.bad_label_value;
+  return label;
+}
+
+std::string WriteTestDataset(const std::string& name, const TestDatasetOptions& options) {
+  const std::string folder = testing::TempDir() + "/" + name;
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const RecordSchema schema = TestSchema(options);
+  ShardPlan plan;
+  plan.split = "train";
+  plan.shard_count = options.shards;
+  plan.records_per_block = options.records_per_block;
+  plan.dataset_id = {1, 2, 3};
+  proto::Manifest manifest;
+  proto::ShardSchema schema_message;
+  RecordSchemaToProto(schema, &schema_message);
+  manifest.set_format_version(1);
+  manifest.mutable_recipe();
+  manifest.set_dataset_id(DigestToHex(plan.dataset_id));
+  *manifest.mutable_fields() = schema_message.fields();
+  *manifest.mutable_classes() = schema_message.classes();
+  if (options.ignore.has_value()) manifest.set_ignore(*options.ignore);
+  proto::Split* split = manifest.add_splits();
+  split->set_name("train");
+  split->set_records(options.records);
+  split->mutable_statistics()->set_records(options.records);
+  const uint64_t per_shard = (options.records + options.shards - 1) / options.shards;
+  for (uint32_t shard = 0; shard < options.shards; ++shard) {
+    plan.shard_number = shard;
+    plan.first_input = std::min(options.records, shard * per_shard);
+    plan.end_input = std::min(options.records, (shard + 1) * per_shard);
+    WriteShard(folder, plan, schema, options, split);
+  }
+  const Status status = WriteManifest(folder, manifest);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return folder;
+}
+
+}  // namespace shardmill

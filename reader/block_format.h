@@ -20,6 +20,8 @@ namespace shardmill {
 constexpr uint64_t kBlockHeaderFixedBytes = 128;
 constexpr uint64_t kFieldEntryBytes = 32;
 constexpr uint64_t kBlockChecksumOffset = 8;
+// A record's metadata is a key of at most 4 KiB and a dozen numbers; newer versions may add to it.
+constexpr uint64_t kMaxMetaBytes = uint64_t{1} << 20;
 
 struct FieldRegion {
   uint32_t codec = 0;

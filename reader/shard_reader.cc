@@ -11,13 +11,6 @@
 #include "reader/shard_parts.h"
 
 namespace shardmill {
-namespace {
-
-// A record's metadata is a key of at most 4 KiB and a dozen numbers; newer versions may add to it.
-constexpr uint64_t kMaxMetaBytes = uint64_t{1} << 20;
-
-}  // namespace
-
 ReadScratch::ReadScratch() = default;
 ReadScratch::~ReadScratch() = default;
 ReadScratch::ReadScratch(ReadScratch&&) noexcept = default;

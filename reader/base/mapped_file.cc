@@ -34,6 +34,21 @@ void SumWithZeroedField(void* context) {
   request.result = Checksum64WithZeroedField(request.begin, request.bytes, request.field_offset);
 }
 
+struct SumEachRequest {
+  const uint8_t* begin;
+  const uint64_t* bounds;
+  uint64_t* results;
+  size_t pieces;
+};
+
+void SumEach(void* context) {
+  const SumEachRequest& request = *static_cast<const SumEachRequest*>(context);
+  for (size_t i = 0; i < request.pieces; ++i) {
+    request.results[i] =
+        Checksum64(request.begin + request.bounds[i], request.bounds[i + 1] - request.bounds[i]);
+  }
+}
+
 void OrTogether(void* context) {
   SumRequest& request = *static_cast<SumRequest*>(context);
   uint8_t any = 0;
@@ -80,9 +95,8 @@ Result<std::unique_ptr<MappedFile>> MappedFile::Open(const std::string& path) {
 
 Status MappedFile::CheckRange(uint64_t offset, uint64_t bytes) const {
   if (offset <= size_ && bytes <= size_ - offset) return OkStatus();
-  return DataLossError(std::to_string(bytes) + " bytes at offset " +
-                       std::to_string(offset) + " are outside the file of " +
-                       std::to_string(size_) + " bytes");
+  return DataLossError(std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+                       " are outside the file of " + std::to_string(size_) + " bytes");
 }
 
 Status MappedFile::LostPage(uint64_t offset, uint64_t bytes) const {
@@ -112,6 +126,18 @@ Result<uint64_t> MappedFile::Checksum64WithZeroedField(uint64_t offset, uint64_t
     return LostPage(offset, bytes);
   }
   return request.result;
+}
+
+Result<std::vector<uint64_t>> MappedFile::Checksum64Each(
+    uint64_t offset, const std::vector<uint64_t>& bounds) const {
+  SHARDMILL_CHECK(!bounds.empty());
+  RETURN_IF_ERROR(CheckRange(offset, bounds.back()));
+  std::vector<uint64_t> results(bounds.size() - 1);
+  SumEachRequest request = {data_ + offset, bounds.data(), results.data(), results.size()};
+  if (!RunFenced(request.begin, bounds.back(), SumEach, &request)) {
+    return LostPage(offset, bounds.back());
+  }
+  return results;
 }
 
 Result<bool> MappedFile::IsZero(uint64_t offset, uint64_t bytes) const {

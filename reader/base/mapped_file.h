@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "reader/base/status.h"
 
@@ -36,6 +37,10 @@ class MappedFile {
   // With the eight bytes at offset + field_offset taken as zero.
   Result<uint64_t> Checksum64WithZeroedField(uint64_t offset, uint64_t bytes,
                                              uint64_t field_offset) const;
+  // One checksum per piece: piece i is [bounds[i], bounds[i + 1]) from `offset` on, so that many
+  // small pieces need one fence. Requires bounds in ascending order.
+  Result<std::vector<uint64_t>> Checksum64Each(uint64_t offset,
+                                               const std::vector<uint64_t>& bounds) const;
   Result<bool> IsZero(uint64_t offset, uint64_t bytes) const;
 
   // Hints, cut to the file; they never fail. WillNeed() starts reading from the disk and returns;

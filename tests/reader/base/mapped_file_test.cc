@@ -36,6 +36,9 @@ TEST(MappedFile, ReadsSumsAndZeroChecksEqualTheContent) {
   EXPECT_EQ(*(*file)->Checksum64(7, 9000), Checksum64(content.data() + 7, 9000));
   EXPECT_EQ(*(*file)->Checksum64WithZeroedField(8, 9000, 16),
             Checksum64WithZeroedField(content.data() + 8, 9000, 16));
+  const std::vector<uint64_t> each = *(*file)->Checksum64Each(10, {0, 0, 500, 9000});
+  EXPECT_EQ(each, (std::vector<uint64_t>{Checksum64("", 0), Checksum64(content.data() + 10, 500),
+                                         Checksum64(content.data() + 510, 8500)}));
   EXPECT_TRUE(*(*file)->IsZero(5000, 100));
   EXPECT_FALSE(*(*file)->IsZero(5000, 101));
   EXPECT_TRUE(*(*file)->IsZero(0, 0));
@@ -82,6 +85,7 @@ TEST(MappedFile, CutUnderTheMappingIsAnIoErrorNotASignal) {
     EXPECT_EQ((*file)->Read(0, out.size(), out.data()).code(), StatusCode::kIo);
   }
   EXPECT_EQ((*file)->Checksum64(4096, 100000).status().code(), StatusCode::kIo);
+  EXPECT_EQ((*file)->Checksum64Each(0, {0, 9000}).status().code(), StatusCode::kIo);
   EXPECT_EQ((*file)->IsZero(500000, 1).status().code(), StatusCode::kIo);
   EXPECT_EQ((*file)->CheckUnchanged().code(), StatusCode::kIo);
 }

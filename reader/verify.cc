@@ -1,0 +1,221 @@
+#include "reader/verify.h"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "proto/manifest.pb.h"
+#include "proto/schema.pb.h"
+#include "reader/base/file.h"
+#include "reader/duplicate_keys.h"
+#include "reader/manifest.h"
+#include "reader/names.h"
+#include "reader/serialize.h"
+#include "reader/statistics.h"
+#include "reader/verify_shard.h"
+
+namespace shardmill {
+namespace {
+
+namespace fs = std::filesystem;
+
+Finding FindingAbout(const std::string& file, const std::string& message) {
+  Finding finding;
+  finding.file = file;
+  finding.message = message;
+  return finding;
+}
+
+// What is to be verified.
+struct Plan {
+  std::string manifest_path;                // empty: a single shard
+  std::optional<proto::Manifest> manifest;  // when it is sound
+  std::vector<std::string> shards;          // in manifest order; then those it does not name
+  size_t named_shards = 0;                  // how many of them the manifest names
+};
+
+Result<std::vector<std::string>> ShardFilesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (ParseShardFileName(name)) names.push_back(name);
+  }
+  if (error) return IoError("cannot list " + folder + ": " + error.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<Plan> PlanFolder(const std::string& folder, std::vector<Finding>* findings) {
+  Plan plan;
+  plan.manifest_path = JoinPath(folder, std::string(kManifestFileName));
+  ASSIGN_OR_RETURN(std::vector<std::string> names, ShardFilesIn(folder));
+  Result<proto::Manifest> manifest = ReadManifest(folder);
+  if (!manifest.ok()) {
+    if (names.empty()) return manifest.status();
+    findings->push_back(FindingAbout(plan.manifest_path, manifest.status().message()));
+  } else {
+    plan.manifest = std::move(manifest).value();
+    for (const proto::Split& split : plan.manifest->splits()) {
+      for (const proto::ShardInfo& shard : split.shards()) plan.shards.push_back(shard.file());
+    }
+  }
+  plan.named_shards = plan.shards.size();
+  std::vector<std::string> named = plan.shards;
+  std::sort(named.begin(), named.end());
+  for (const std::string& name : names) {
+    if (!std::binary_search(named.begin(), named.end(), name)) plan.shards.push_back(name);
+  }
+  for (std::string& shard : plan.shards) shard = JoinPath(folder, shard);
+  return plan;
+}
+
+Result<Plan> MakePlan(const std::string& path, std::vector<Finding>* findings) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status)) return PlanFolder(path, findings);
+  if (FileName(path) == kManifestFileName) return PlanFolder(FolderName(path), findings);
+  if (!fs::exists(status)) return NotFoundError(path + " does not exist");
+  Plan plan;
+  plan.shards.push_back(path);
+  return plan;
+}
+
+// Runs VerifyShard over all shards on some threads, and adds up their progress.
+class ShardRunner {
+ public:
+  ShardRunner(const Plan* plan, const RecordSchema* fallback_schema, const VerifyOptions* options)
+      : plan_(plan),
+        fallback_schema_(fallback_schema),
+        options_(options),
+        reports_(plan->shards.size()) {
+    for (const std::string& shard : plan->shards) {
+      std::error_code error;
+      const uint64_t bytes = fs::file_size(shard, error);
+      if (!error) total_bytes_ += bytes;
+    }
+  }
+
+  Result<std::vector<ShardReport>> Run() {
+    const size_t threads =
+        std::min(static_cast<size_t>(std::max(options_->threads, 1)), reports_.size());
+    std::vector<std::thread> helpers;
+    for (size_t t = 1; t < threads; ++t) helpers.emplace_back([this] { Work(); });
+    Work();
+    for (std::thread& helper : helpers) helper.join();
+    if (cancelled_) return CancelledError("verification was cancelled");
+    return std::move(reports_);
+  }
+
+ private:
+  void Work() {
+    while (!cancelled_) {
+      const size_t index = next_.fetch_add(1);
+      if (index >= reports_.size()) return;
+      reports_[index] = VerifyShard(plan_->shards[index], fallback_schema_,
+                                    [this](uint64_t bytes) { return Advance(bytes); });
+    }
+  }
+
+  bool Advance(uint64_t bytes) {
+    if (options_->cancelled && options_->cancelled()) cancelled_ = true;
+    const std::lock_guard<std::mutex> lock(progress_mutex_);
+    done_bytes_ += bytes;
+    if (options_->progress) options_->progress(done_bytes_, total_bytes_);
+    return !cancelled_;
+  }
+
+  const Plan* plan_;
+  const RecordSchema* fallback_schema_;
+  const VerifyOptions* options_;
+  std::vector<ShardReport> reports_;
+  std::atomic<size_t> next_{0};
+  std::atomic<bool> cancelled_{false};
+  std::mutex progress_mutex_;  // guards done_bytes_ and the callback
+  uint64_t done_bytes_ = 0;
+  uint64_t total_bytes_ = 0;
+};
+
+Status CompareShard(const ShardReport& report, const proto::Manifest& manifest,
+                    const proto::Split& split, int number) {
+  RETURN_IF_ERROR(CheckIsRegularFile(report.path));
+  if (report.parts == nullptr) return OkStatus();  // its damage is listed already
+  const ShardParts& parts = *report.parts;
+  const ShardFacts facts = {parts.superblock.dataset_id,  parts.superblock.shard_number,
+                            parts.superblock.shard_count, parts.postscript.record_count,
+                            parts.postscript.file_bytes,  parts.postscript.digest,
+                            parts.schema_message.get()};
+  return CheckAgainstManifest(facts, manifest, split, number);
+}
+
+// The statistics and skipped inputs of a split are those of its shards together.
+Status CompareSummaries(const std::vector<ShardReport>& reports, size_t first,
+                        const proto::Split& split) {
+  proto::Split expected;
+  for (int k = 0; k < split.shards_size(); ++k) {
+    const ShardReport& report = reports[first + static_cast<size_t>(k)];
+    if (report.parts == nullptr) return OkStatus();
+    AddStatistics(report.parts->summary->statistics(), expected.mutable_statistics());
+    expected.mutable_skipped()->MergeFrom(report.parts->summary->skipped());
+  }
+  proto::Split found;
+  *found.mutable_statistics() = split.statistics();
+  *found.mutable_skipped() = split.skipped();
+  if (SerializeDeterministic(found) != SerializeDeterministic(expected)) {
+    return DataLossError("split " + split.name() +
+                         ": statistics or skipped inputs are not those of the shards");
+  }
+  return OkStatus();
+}
+
+void CompareWithManifest(const Plan& plan, std::vector<ShardReport>* reports,
+                         std::vector<Finding>* findings) {
+  if (!plan.manifest) return;
+  size_t index = 0;
+  for (const proto::Split& split : plan.manifest->splits()) {
+    const size_t first = index;
+    for (int k = 0; k < split.shards_size(); ++k, ++index) {
+      ShardReport& report = (*reports)[index];
+      const Status status = CompareShard(report, *plan.manifest, split, k);
+      if (!status.ok()) report.findings.push_back(FindingAbout(report.path, status.message()));
+    }
+    const Status status = CompareSummaries(*reports, first, split);
+    if (!status.ok()) findings->push_back(FindingAbout(plan.manifest_path, status.message()));
+  }
+  for (; index < reports->size(); ++index) {
+    ShardReport& report = (*reports)[index];
+    report.findings.push_back(
+        FindingAbout(report.path, "the manifest does not name this shard; is it left over?"));
+  }
+}
+
+}  // namespace
+
+Result<VerifyReport> Verify(const std::string& path, const VerifyOptions& options) {
+  VerifyReport report;
+  ASSIGN_OR_RETURN(const Plan plan, MakePlan(path, &report.findings));
+  std::optional<RecordSchema> schema;
+  if (plan.manifest) {
+    ASSIGN_OR_RETURN(schema, CheckManifest(*plan.manifest));
+  }
+  ShardRunner runner(&plan, schema ? &*schema : nullptr, &options);
+  ASSIGN_OR_RETURN(std::vector<ShardReport> shards, runner.Run());
+  CompareWithManifest(plan, &shards, &report.findings);
+  AddDuplicateKeys(&shards);
+  for (ShardReport& shard : shards) {
+    ++report.shards;
+    report.blocks += shard.blocks;
+    report.records += shard.records;
+    report.bytes += shard.bytes;
+    std::move(shard.findings.begin(), shard.findings.end(), std::back_inserter(report.findings));
+  }
+  return report;
+}
+
+}  // namespace shardmill

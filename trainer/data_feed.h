@@ -1,0 +1,58 @@
+// Batches of a split in the form that the graph takes them: images as stored, labels as class ids.
+//
+// Training: the shuffled order of (seed, epoch), whole batches only: the records that do not fill
+// the last batch of an epoch are left out of that epoch (another order chooses others in the
+// next). Evaluation: stored order, one epoch, every record exactly once, the last batch smaller.
+// The loader works in one thread of its own. Not for concurrent use.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "reader/base/status.h"
+#include "reader/batch_loader.h"
+#include "reader/dataset.h"
+#include "trainer/data_task.h"
+#include "trainer/tensor.h"
+
+namespace shardmill {
+
+// The views are into the lease: valid until it is destroyed or moved over.
+struct FeedBatch {
+  Batch lease;
+  ImageBatch images;
+  LabelBatch labels;
+};
+
+struct TrainingFeedOptions {
+  std::string split;
+  uint64_t batch = 1;
+  uint64_t seed = 0;
+  uint64_t epochs = 1;       // of the whole run
+  uint64_t first_epoch = 0;  // < epochs; 0 is the first of the run
+  uint64_t first_step = 0;   // within first_epoch
+};
+
+class DataFeed {
+ public:
+  static Result<std::unique_ptr<DataFeed>> OpenTraining(std::shared_ptr<const Dataset> dataset,
+                                                        const DataTask& task,
+                                                        const TrainingFeedOptions& options);
+  static Result<std::unique_ptr<DataFeed>> OpenEvaluation(std::shared_ptr<const Dataset> dataset,
+                                                          const DataTask& task,
+                                                          const std::string& split, uint64_t batch);
+
+  // nullopt at the end.
+  Result<std::optional<FeedBatch>> Next();
+
+ private:
+  DataFeed(DataTask task, std::unique_ptr<BatchLoader> loader)
+      : task_(std::move(task)), loader_(std::move(loader)) {}
+
+  DataTask task_;
+  std::unique_ptr<BatchLoader> loader_;
+};
+
+}  // namespace shardmill

@@ -195,7 +195,13 @@ const CommandLine::Command* CommandLine::Chosen() const {
 std::string CommandLine::Prefix() const {
   const Command* command = Chosen();
   if (command == nullptr || command->app->get_name() == default_command_) return program_;
-  return program_ + " " + command->app->get_name();
+  std::string prefix = program_;
+  for (const CLI::App* app = command->app; app != nullptr;) {
+    prefix += " " + app->get_name();
+    const std::vector<CLI::App*> verbs = app->get_subcommands();
+    app = verbs.empty() ? nullptr : verbs.front();
+  }
+  return prefix;
 }
 
 }  // namespace shardmill

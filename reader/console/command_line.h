@@ -69,7 +69,8 @@ class CommandLine {
   int ReportUsageError(const std::string& message);
   int Execute(const Command& command);
   const Command* Chosen() const;
-  std::string Prefix() const;  // "shardmill pack", or "shardmill" before a command is known
+  // "shardmill pack", "shardmill dump show", or "shardmill" before a command is known.
+  std::string Prefix() const;
 
   std::string program_;
   std::unique_ptr<CLI::App> app_;

@@ -57,6 +57,18 @@ TEST_F(CommandLineTest, ExitCodeOfTheCommandIsReturned) {
   EXPECT_EQ(Run({"pack", "x"}), 6);
 }
 
+TEST_F(CommandLineTest, MessagesAndHelpNameTheVerbOfACommand) {
+  std::string path;
+  CLI::App* dump = commands_.Add("dump", "Dumps.", [] { return IoError("gone"); });
+  dump->add_subcommand("show", "Shows.")->add_option("PATH", path, "Folder")->required();
+  EXPECT_EQ(Run({"dump", "show", "folder"}), 3);
+  EXPECT_EQ(error_, "mill dump show: error: gone\n");
+  EXPECT_EQ(Run({"dump", "show"}), 2);
+  EXPECT_NE(error_.find("Try 'mill dump show --help'."), std::string::npos) << error_;
+  EXPECT_EQ(Run({"dump", "show", "--help"}), 0);
+  EXPECT_NE(out_.find("Usage: mill dump show"), std::string::npos) << out_;
+}
+
 TEST_F(CommandLineTest, ErrorIsPrintedWithCommandAndMapped) {
   result_ = DataLossError("a\x1b.png: cut");
   EXPECT_EQ(Run({"pack", "x"}), 4);

@@ -4,12 +4,14 @@
 #include "reader/base/interrupt.h"
 #include "reader/base/version.h"
 #include "reader/console/command_line.h"
+#include "tools/dump_command.h"
 #include "tools/sample_command.h"
 
 int main(int argc, char** argv) {
   shardmill::CommandLine commands(
       "shardmill", "Packs image data sets into shards that training reads at memory speed.",
       std::string(shardmill::kVersion));
+  shardmill::AddDumpCommand(&commands);
   shardmill::AddSampleCommand(&commands);
   shardmill::Status status = shardmill::InstallInterruptHandlers();
   if (!status.ok()) {

@@ -27,14 +27,22 @@ int Thickness(const TextStyle& style) {
   return std::max(1, static_cast<int>(stroke * kOversampling + 0.5));
 }
 
-// ASCII for the built-in font: one '?' for each character outside it.
+// What is drawn for U+00C0 … U+00FF.
+constexpr char kLatin[] = "AAAAAAACEEEEIIIIDNOOOOOxOUUUUYTsaaaaaaaceeeeiiiidnooooo/ouuuuyty";
+static_assert(sizeof(kLatin) == 64 + 1, "one letter for each code point");
+
+// ASCII for the built-in font: one character for each character of `text`.
 std::string Drawable(std::string_view text) {
   std::string drawable;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
     const bool continuation = (byte & 0xc0) == 0x80;
     if (continuation) continue;
-    drawable += byte >= 0x20 && byte < 0x7f ? c : '?';
+    if (byte == 0xc3 && i + 1 < text.size()) {
+      drawable += kLatin[text[i + 1] & 0x3f];  // U+00C0 … U+00FF in UTF-8
+    } else {
+      drawable += byte >= 0x20 && byte < 0x7f ? text[i] : '?';
+    }
   }
   return drawable;
 }

@@ -16,8 +16,8 @@ struct TextStyle {
   bool bold = false;
 };
 
-// Draws one line of text whose baseline is at `baseline`. Characters outside ASCII are drawn as
-// '?': the built-in font has no others.
+// Draws one line of text whose baseline is at `baseline`. The built-in font has ASCII only:
+// Latin letters lose their accents, other characters are drawn as '?'.
 void DrawText(std::string_view text, int baseline, int left, const TextStyle& style,
               Picture* picture);
 int TextWidth(std::string_view text, const TextStyle& style);

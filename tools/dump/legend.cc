@@ -62,6 +62,8 @@ void DrawEntry(const LegendEntry& entry, const ClassPalette& palette, const Colu
 
 }  // namespace
 
+int LegendTitleWidth(const std::string& title) { return TextWidth(title, kTitle); }
+
 void DrawSwatch(int32_t id, const ClassPalette& palette, int top, int left, int height, int width,
                 Picture* picture) {
   FillBox(top, left, height, width, kBorder, picture);

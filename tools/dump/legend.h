@@ -18,6 +18,8 @@ constexpr int kMostLegendEntries = 48;
 Picture DrawLegend(const std::string& title, const std::vector<LegendEntry>& entries,
                    const ClassPalette& palette, int width, Rgb background);
 
+int LegendTitleWidth(const std::string& title);
+
 // A small box in the colour (or pattern) of a class, with a thin border.
 void DrawSwatch(int32_t id, const ClassPalette& palette, int top, int left, int height, int width,
                 Picture* picture);

@@ -17,12 +17,14 @@ constexpr Rgb kPanelBack = {228, 228, 226};
 constexpr TextStyle kTitle = {15, {20, 20, 24}, true};
 constexpr TextStyle kSubtitle = {10, {96, 96, 104}, false};
 constexpr TextStyle kCaption = {9, {50, 50, 56}, false};
+constexpr TextStyle kNumber = {9, {130, 130, 138}, false};
 constexpr TextStyle kClassName = {10, {20, 20, 24}, true};
 constexpr int kMargin = 24;
 constexpr int kCellGap = 18;
 constexpr int kPanelGap = 2;
 constexpr int kTitleHeight = 56;
 constexpr int kCaptionHeight = 22;
+constexpr int kNumberGap = 9;
 constexpr int kLegendGap = 14;
 constexpr int kClassSwatch = 12;
 // Smaller panels would leave no room for the caption: small images are enlarged by a whole factor.
@@ -124,8 +126,10 @@ void DrawPanel(const Picture& picture, int top, int left, const Layout& layout, 
 
 void DrawCaption(const SheetCell& cell, int top, int left, const Layout& layout, Picture* page) {
   const int width = layout.cell_width();
-  DrawText(FitTextEnd(cell.caption, width, kCaption), top + kCaptionHeight - 8, left, kCaption,
-           page);
+  const int key_left = cell.number.empty() ? 0 : TextWidth(cell.number, kCaption) + kNumberGap;
+  DrawText(cell.number, top + kCaptionHeight - 8, left, kNumber, page);
+  DrawText(FitTextEnd(cell.caption, width - key_left, kCaption), top + kCaptionHeight - 8,
+           left + key_left, kCaption, page);
   if (!cell.class_id) return;
   const int baseline = top + 2 * kCaptionHeight - 9;
   const int name_left = left + kClassSwatch + 6;
@@ -153,14 +157,18 @@ void DrawCell(const SheetCell& cell, const ClassPalette& palette, const Sheet& s
   }
 }
 
+// What the lines above and below the grid need.
+int TitleWidth(const Sheet& sheet) {
+  const int above = std::max(TextWidth(sheet.title, kTitle), TextWidth(sheet.subtitle, kSubtitle));
+  return std::max(above, sheet.legend.empty() ? 0 : LegendTitleWidth(sheet.legend_title));
+}
+
 }  // namespace
 
 Picture DrawSheet(const Sheet& sheet, const ClassPalette& palette) {
   SHARDMILL_CHECK(!sheet.cells.empty());
   const Layout layout = MakeLayout(sheet);
-  const int title_width =
-      std::max(TextWidth(sheet.title, kTitle), TextWidth(sheet.subtitle, kSubtitle));
-  const int width = std::max(layout.grid_width(), std::min(title_width, sheet.most_width));
+  const int width = std::max(layout.grid_width(), std::min(TitleWidth(sheet), sheet.most_width));
   Picture legend;
   if (!sheet.legend.empty()) {
     legend = DrawLegend(sheet.legend_title, sheet.legend, palette, width, kPaper);

@@ -19,7 +19,8 @@ struct SheetCell {
   std::optional<LabelMap> label;
   std::optional<int32_t> class_id;  // drawn as a swatch before `class_name`
   std::string class_name;
-  std::string caption;
+  std::string number;   // of the record: "#12"
+  std::string caption;  // its key; the end is kept when it is too long
 };
 
 struct LegendEntry {

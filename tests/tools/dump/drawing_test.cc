@@ -42,11 +42,14 @@ TEST(DrawText, TextBeyondTheEdgesIsCutOff) {
   EXPECT_EQ(picture.pixels.size(), 144u);
 }
 
-TEST(DrawText, CharactersOutsideAsciiTakeOnePlaceEach) {
-  EXPECT_EQ(TextWidth("Stra\xc3\x9f"
-                      "e",
-                      TextStyle()),
-            TextWidth("Stra?e", TextStyle()));
+TEST(DrawText, LatinLettersLoseTheirAccentsAndOthersBecomeQuestionMarks) {
+  const TextStyle style;
+  EXPECT_EQ(FitTextEnd("Stra\xc3\x9f"
+                       "e \xc3\xa9t\xc3\xa9 5\xc3\x97",
+                       1000, style),
+            "Strase ete 5x");
+  EXPECT_EQ(FitTextEnd("\xe9\x81\x93\xe8\xb7\xaf\n", 1000, style), "???");
+  EXPECT_EQ(FitTextEnd("cut \xc3", 1000, style), "cut ?");
 }
 
 TEST(FitTextEnd, ShortTextIsUnchangedAndLongTextKeepsItsEnd) {

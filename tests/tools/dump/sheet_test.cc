@@ -21,7 +21,8 @@ ClassPalette Palette() {
 SheetCell Cell(int height, int width) {
   SheetCell cell;
   cell.image = Picture(height, width, kImage);
-  cell.caption = "#0  some/picture.png";
+  cell.number = "#0";
+  cell.caption = "some/picture.png";
   return cell;
 }
 

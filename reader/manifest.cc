@@ -112,6 +112,15 @@ Result<RecordSchema> CheckManifest(const proto::Manifest& manifest) {
   return RecordSchemaFromProto(ShardSchemaOf(manifest, *names.begin()));
 }
 
+Result<proto::Manifest> ParseManifest(const std::string& json) {
+  ASSIGN_OR_RETURN(proto::Manifest manifest, FromJson(json));
+  RETURN_IF_ERROR(CheckManifest(manifest).status());
+  if (ManifestDigest(manifest) != manifest.digest()) {
+    return DataLossError("the manifest is damaged or was edited: its digest differs");
+  }
+  return manifest;
+}
+
 Result<proto::Manifest> ReadManifest(const std::string& folder) {
   const std::string path = ManifestPath(folder);
   const Result<std::string> json = ReadFile(path, kMaxManifestBytes);
@@ -121,13 +130,8 @@ Result<proto::Manifest> ReadManifest(const std::string& folder) {
                          "finished");
   }
   if (!json.ok()) return json.status();
-  Result<proto::Manifest> manifest = FromJson(*json);
+  Result<proto::Manifest> manifest = ParseManifest(*json);
   if (!manifest.ok()) return manifest.status().WithContext(path);
-  const Status status = CheckManifest(*manifest).status();
-  if (!status.ok()) return status.WithContext(path);
-  if (ManifestDigest(*manifest) != manifest->digest()) {
-    return DataLossError(path + " is damaged or was edited: its digest differs");
-  }
   return manifest;
 }
 

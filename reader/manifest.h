@@ -25,6 +25,9 @@ inline constexpr std::string_view kManifestFileName = "manifest.json";
 // NotFound when there is none, DataLoss when it is damaged or was edited.
 Result<proto::Manifest> ReadManifest(const std::string& folder);
 
+// The same for the text of a manifest.json. The caller adds the path to an error.
+Result<proto::Manifest> ParseManifest(const std::string& json);
+
 // Fills in the digest and writes the file atomically (temporary name, flush, rename).
 // InvalidArgument when the manifest breaks a rule that ReadManifest would refuse.
 Status WriteManifest(const std::string& folder, proto::Manifest manifest);

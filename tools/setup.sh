@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs from Debian whatever the build and the tests need and this machine lacks.
 # Idempotent; takes well under a second when everything is there. Uses sudo when not root.
+# usage: tools/setup.sh [--checks]   --checks: also what .ci/run needs (formatting, fuzzing)
 set -euo pipefail
 
 packages=(
@@ -10,9 +11,12 @@ packages=(
   libcli11-dev libdnnl-dev libopencv-dev libpng-dev libprotobuf-dev libxxhash-dev libzstd-dev
   # tests and benchmarks
   libbenchmark-dev libgmock-dev libgtest-dev
-  # checks: formatting
-  clang-format
 )
+case "${1:-}" in
+  "") ;;
+  --checks) packages+=(clang clang-format libclang-rt-dev) ;;
+  *) echo "usage: tools/setup.sh [--checks]" >&2; exit 2 ;;
+esac
 
 missing=()
 for package in "${packages[@]}"; do

@@ -13,6 +13,7 @@ _LIBRARIES = {
     "cli11": "/usr/include/CLI",
     "dnnl": "/usr/include/oneapi",
     "googletest": "/usr/include/gtest",
+    "hwy": "/usr/include/hwy",
     "opencv": "/usr/include/opencv4",
     "png": "/usr/include/libpng16",
     "protobuf": "/usr/include/google/protobuf",

@@ -1,0 +1,172 @@
+// Pooling, concatenation and the small operations of the CPU backend against the reference.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/trainer/ops/op_runner.h"
+#include "tests/trainer/random_tensor.h"
+#include "tests/trainer/tensor_near.h"
+
+namespace shardmill {
+namespace {
+
+const GradientMode kModes[] = {GradientMode::kOverwrite, GradientMode::kAdd};
+
+struct PoolCase {
+  const char* name;
+  Shape input;
+  Window window;
+};
+
+const PoolCase kPoolCases[] = {
+    {"Halving", {2, 8, 12, 8}, SquareWindow(2, 2, 0)},
+    {"HalvingOddSize", {2, 9, 11, 8}, SquareWindow(2, 2, 0)},
+    {"ThreeChannels", {1, 6, 7, 3}, SquareWindow(2, 2, 0)},
+    {"ManyChannels", {1, 5, 6, 45}, SquareWindow(2, 2, 0)},
+    {"Overlapping", {3, 9, 8, 5}, SquareWindow(3, 2, 1)},
+    {"OverlappingStride1", {2, 5, 6, 4}, SquareWindow(3, 1, 1)},
+    {"Gaps", {1, 11, 10, 4}, SquareWindow(2, 3, 0)},
+    {"WholeImage", {2, 3, 4, 2}, {3, 4, 1, 1, 0, 0, 0, 0, 1, 1}},
+    {"PaddingOnly", {1, 2, 2, 2}, SquareWindow(5, 1, 2)},
+    {"OnePixel", {1, 1, 1, 1}, SquareWindow(1, 1, 0)},
+};
+
+class MaxPoolParity : public testing::TestWithParam<PoolCase> {};
+
+TEST_P(MaxPoolParity, OnednnAgreesWithReference) {
+  const PoolShape shape = {GetParam().input, GetParam().window};
+  ASSERT_TRUE(shape.Check().ok()) << shape.Check().message();
+  // Few different values, so that many maxima are ties.
+  const Floats x = RandomIntegers<float>(shape.input.Elements(), 5, 1, "x");
+  const Floats dy = RandomTensor<float>(shape.Output().Elements(), 1, "dy");
+  const Floats before = RandomTensor<float>(shape.input.Elements(), 1, "dx");
+  BackendPair backends;
+  for (const GradientMode mode : kModes) {
+    const auto expected = backends.reference.MaxPool(shape, x, dy, mode, before);
+    const auto actual = backends.onednn.MaxPool(shape, x, dy, mode, before);
+    EXPECT_EQ(actual.y, expected.y);
+    EXPECT_EQ(actual.indices, expected.indices);
+    EXPECT_TRUE(TensorNear(actual.dx, expected.dx, kElementTolerance));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, MaxPoolParity, testing::ValuesIn(kPoolCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(PoolShape, BadNumbersAreRefused) {
+  const Shape input = {1, 8, 8, 2};
+  EXPECT_FALSE((PoolShape{input, SquareWindow(16, 16, 4)}).Check().ok());
+  EXPECT_FALSE((PoolShape{input, SquareWindow(2, 2, 2)}).Check().ok());
+  EXPECT_FALSE((PoolShape{input, SquareWindow(2, 2, 0, 2)}).Check().ok());
+  EXPECT_FALSE((PoolShape{{1, 1, 1, 2}, SquareWindow(2, 2, 0)}).Check().ok());
+  EXPECT_TRUE((PoolShape{input, SquareWindow(2, 2, 0)}).Check().ok());
+}
+
+TEST(GlobalAveragePoolParity, OnednnAgreesWithReference) {
+  BackendPair backends;
+  for (const Shape& shape : {Shape{3, 5, 7, 9}, Shape{1, 1, 1, 1}, Shape{2, 31, 30, 16}}) {
+    const Floats x = RandomTensor<float>(shape.Elements(), 1, "x");
+    const Floats dy = RandomTensor<float>(shape.n * shape.c, 1, "dy");
+    for (const GradientMode mode : kModes) {
+      std::vector<Floats> results;
+      for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+        Floats y(dy.size()), dx = x;
+        ASSERT_TRUE(runner->ops()
+                        .GlobalAveragePoolForward(runner->stream(), shape, x.data(), y.data())
+                        .ok());
+        ASSERT_TRUE(
+            runner->ops()
+                .GlobalAveragePoolBackward(runner->stream(), shape, dy.data(), mode, dx.data())
+                .ok());
+        results.push_back(y);
+        results.push_back(dx);
+      }
+      EXPECT_TRUE(TensorNear(results[2], results[0], kElementTolerance));
+      EXPECT_TRUE(TensorNear(results[3], results[1], kElementTolerance));
+    }
+  }
+}
+
+TEST(ConcatParity, OnednnAgreesWithReference) {
+  struct Case {
+    Shape part, whole;
+    int64_t channel;
+  };
+  const Case cases[] = {
+      {{2, 6, 5, 8}, {2, 6, 5, 16}, 8},  {{2, 6, 5, 3}, {2, 6, 5, 7}, 0},
+      {{1, 4, 6, 5}, {1, 5, 7, 9}, 4},    // padded
+      {{1, 5, 7, 20}, {1, 4, 6, 41}, 7},  // cropped
+      {{1, 5, 4, 1}, {1, 4, 5, 2}, 1},
+  };
+  BackendPair backends;
+  for (const Case& c : cases) {
+    const Floats x = RandomTensor<float>(c.part.Elements(), 1, "x");
+    const Floats whole = RandomTensor<float>(c.whole.Elements(), 1, "whole");
+    for (const GradientMode mode : kModes) {
+      std::vector<Floats> results;
+      for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+        Floats y = whole, dx = x;
+        ASSERT_TRUE(
+            runner->ops()
+                .ConcatForward(runner->stream(), c.part, c.whole, c.channel, x.data(), y.data())
+                .ok());
+        ASSERT_TRUE(runner->ops()
+                        .ConcatBackward(runner->stream(), c.part, c.whole, c.channel, whole.data(),
+                                        mode, dx.data())
+                        .ok());
+        results.push_back(y);
+        results.push_back(dx);
+      }
+      EXPECT_EQ(results[2], results[0]) << ShapeText(c.part);
+      EXPECT_EQ(results[3], results[1]) << ShapeText(c.part);
+    }
+  }
+}
+
+TEST(SmallOpsParity, ReluAndAddAgreeWithReference) {
+  BackendPair backends;
+  for (const int64_t size : {1, 17, 100003}) {
+    const Floats x = RandomTensor<float>(size, 1, "x"), dy = RandomTensor<float>(size, 1, "dy");
+    std::vector<Floats> results;
+    for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+      Floats y = x, dx = dy, sum = dy;
+      ASSERT_TRUE(runner->ops().ReluForward(runner->stream(), size, y.data(), y.data()).ok());
+      ASSERT_TRUE(
+          runner->ops().ReluBackward(runner->stream(), size, y.data(), dx.data(), dx.data()).ok());
+      ASSERT_TRUE(runner->ops().Add(runner->stream(), size, x.data(), sum.data()).ok());
+      results.insert(results.end(), {y, dx, sum});
+    }
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(results[i + 3], results[i]) << size;
+  }
+}
+
+template <typename T>
+void ExpectEqualNormalization(ImageType type, const Shape& shape, const std::vector<T>& images) {
+  const Floats mean = RandomTensor<float>(shape.c, 5, "mean");
+  Floats inverse = RandomTensor<float>(shape.c, 5, "inverse");
+  BackendPair backends;
+  std::vector<Floats> results;
+  for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+    Floats y(shape.Elements());
+    ASSERT_TRUE(runner->ops()
+                    .NormalizeImages(runner->stream(), shape, type, images.data(), mean.data(),
+                                     inverse.data(), y.data())
+                    .ok());
+    results.push_back(y);
+  }
+  EXPECT_TRUE(TensorNear(results[1], results[0], kElementTolerance)) << ShapeText(shape);
+}
+
+TEST(NormalizeImagesParity, OnednnAgreesWithReference) {
+  for (const Shape& shape :
+       {Shape{2, 37, 71, 3}, Shape{1, 5, 3, 1}, Shape{2, 64, 50, 4}, Shape{1, 9, 9, 70}}) {
+    const int64_t n = shape.Elements();
+    ExpectEqualNormalization(ImageType::kU8, shape, RandomIntegers<uint8_t>(n, 256, 1, "u8"));
+    ExpectEqualNormalization(ImageType::kU16, shape, RandomIntegers<uint16_t>(n, 65536, 1, "u16"));
+    ExpectEqualNormalization(ImageType::kF32, shape, RandomTensor<float>(n, 1, "f32"));
+  }
+}
+
+}  // namespace
+}  // namespace shardmill

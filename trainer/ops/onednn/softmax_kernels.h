@@ -1,0 +1,14 @@
+// The inner loop of softmax cross-entropy.
+#pragma once
+
+#include <cstdint>
+
+namespace shardmill {
+
+// Per pixel: log_sums[p] = log of the sum of the exponentials of its `classes` logits. Unless
+// `gradients` is null also gradients[p, k] = factors[p] * softmax(logits[p])[k], exactly zero
+// where factors[p] is zero.
+void SoftmaxPixels(const float* logits, int64_t pixels, int64_t classes, const float* factors,
+                   float* gradients, float* log_sums);
+
+}  // namespace shardmill

@@ -76,20 +76,27 @@ void Progress::EraseLine() {
 }
 
 std::string Progress::Line(double elapsed) const {
+  const bool in_bytes = options_.unit.empty();
   uint64_t units = units_.load(std::memory_order_relaxed);
   double rate = elapsed > 0 ? static_cast<double>(units) / elapsed : 0;
   double megabytes = static_cast<double>(bytes_.load(std::memory_order_relaxed)) / 1e6;
-  std::string line = options_.action + " " + std::to_string(units);
+  auto count = [&](uint64_t value) {
+    return in_bytes ? FormatBytes(value) : std::to_string(value);
+  };
+  std::string line = options_.action + " " + count(units);
+  if (options_.total > 0) line += (in_bytes ? " of " : "/") + count(options_.total);
+  if (!in_bytes) line += " " + options_.unit;
   char text[96];
   if (options_.total > 0) {
     double share = static_cast<double>(units) / static_cast<double>(options_.total);
     std::snprintf(text, sizeof text, " (%.0f %%)", 100 * share);
-    line += "/" + std::to_string(options_.total) + " " + options_.unit + text;
-  } else {
-    line += " " + options_.unit;
+    line += text;
   }
-  std::snprintf(text, sizeof text, ", %.0f/s, %.1f MB/s", rate,
-                elapsed > 0 ? megabytes / elapsed : 0);
+  if (!in_bytes) {
+    std::snprintf(text, sizeof text, ", %.0f/s", rate);
+    line += text;
+  }
+  std::snprintf(text, sizeof text, ", %.1f MB/s", elapsed > 0 ? megabytes / elapsed : 0);
   line += text;
   if (options_.total > units && rate > 0) {
     line += ", " + FormatSeconds(static_cast<double>(options_.total - units) / rate) + " left";

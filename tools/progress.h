@@ -22,7 +22,7 @@ ProgressStyle ProgressStyleFor(bool quiet);
 
 struct ProgressOptions {
   std::string action;  // "packing"
-  std::string unit;    // "images"
+  std::string unit;    // "images"; empty: units are bytes
   uint64_t total = 0;  // units; 0: not known
   ProgressStyle style = ProgressStyle::kQuiet;
   FILE* out = stderr;

@@ -6,12 +6,14 @@
 #include "reader/console/command_line.h"
 #include "tools/dump_command.h"
 #include "tools/sample_command.h"
+#include "tools/verify_command.h"
 
 int main(int argc, char** argv) {
   shardmill::CommandLine commands(
       "shardmill", "Packs image data sets into shards that training reads at memory speed.",
       std::string(shardmill::kVersion));
   shardmill::AddDumpCommand(&commands);
+  shardmill::AddVerifyCommand(&commands);
   shardmill::AddSampleCommand(&commands);
   shardmill::Status status = shardmill::InstallInterruptHandlers();
   if (!status.ok()) {

@@ -52,6 +52,16 @@ TEST_F(ProgressTest, QuietPrintsOnlyMessages) {
   EXPECT_EQ(Text(), "warning: odd\n");
 }
 
+TEST_F(ProgressTest, WithoutAUnitBytesAreCounted) {
+  ProgressOptions options = Options(ProgressStyle::kLines);
+  options.unit = "";
+  options.total = uint64_t{8} << 20;
+  Progress progress(options);
+  now_ += 10;
+  progress.Add(uint64_t{2} << 20, uint64_t{2} << 20);
+  EXPECT_EQ(Text(), "packing 2.0 MiB of 8.0 MiB (25 %), 0.2 MB/s, 30 s left\n");
+}
+
 TEST_F(ProgressTest, WithoutTerminalOneLineEachTenSeconds) {
   Progress progress(Options(ProgressStyle::kLines));
   for (int i = 0; i < 100; ++i) {

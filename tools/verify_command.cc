@@ -1,0 +1,132 @@
+#include "tools/verify_command.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "proto/manifest.pb.h"
+#include "reader/base/file.h"
+#include "reader/base/interrupt.h"
+#include "reader/base/thread_budget.h"
+#include "reader/console/command_line.h"
+#include "reader/console/option_types.h"
+#include "reader/console/terminal.h"
+#include "reader/manifest.h"
+#include "reader/verify.h"
+#include "tools/progress.h"
+#include "tools/verify_report.h"
+
+namespace shardmill {
+namespace {
+
+struct VerifyCommandOptions {
+  std::string path;
+  uint64_t jobs = 0;
+  bool rebuild_manifest = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+Status RebuildAndWriteManifest(const std::string& path, bool quiet) {
+  const std::string folder = FileName(path) == kManifestFileName ? FolderName(path) : path;
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    return InvalidArgumentError("--rebuild-manifest wants the folder of a data set, not " + path);
+  }
+  ASSIGN_OR_RETURN(const proto::Manifest manifest, RebuildManifest(folder));
+  RETURN_IF_ERROR(WriteManifest(folder, manifest));
+  if (quiet) return OkStatus();
+  int shards = 0;
+  for (const proto::Split& split : manifest.splits()) shards += split.shards_size();
+  std::fprintf(stderr, "%s was made again from %d shards\n",
+               EscapeControl(JoinPath(folder, std::string(kManifestFileName))).c_str(), shards);
+  return OkStatus();
+}
+
+// Verify() tells how far it is; Progress wants what was added.
+class ByteProgress {
+ public:
+  explicit ByteProgress(ProgressStyle style) : style_(style) {}
+
+  void Report(uint64_t done, uint64_t total) {
+    if (progress_ == nullptr) Start(total);
+    progress_->Add(done - done_, done - done_);
+    done_ = done;
+  }
+
+ private:
+  void Start(uint64_t total) {
+    ProgressOptions options;
+    options.action = "verifying";
+    options.total = total;
+    options.style = style_;
+    progress_ = std::make_unique<Progress>(options);
+  }
+
+  const ProgressStyle style_;
+  std::unique_ptr<Progress> progress_;
+  uint64_t done_ = 0;
+};
+
+Result<VerifyReport> RunVerify(const VerifyCommandOptions& options) {
+  VerifyOptions verify;
+  ASSIGN_OR_RETURN(verify.threads, ResolveThreads(static_cast<int>(options.jobs), 1));
+  ByteProgress progress(ProgressStyleFor(options.quiet));
+  verify.progress = [&](uint64_t done, uint64_t total) { progress.Report(done, total); };
+  verify.cancelled = WasInterrupted;
+  return Verify(options.path, verify);
+}
+
+bool IsManifestMissing(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) &&
+         !std::filesystem::exists(JoinPath(path, std::string(kManifestFileName)), error);
+}
+
+void Print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+Result<int> RunVerifyCommand(const VerifyCommandOptions& options) {
+  if (options.rebuild_manifest) {
+    RETURN_IF_ERROR(RebuildAndWriteManifest(options.path, options.quiet));
+  }
+  ASSIGN_OR_RETURN(const VerifyReport report, RunVerify(options));
+  if (options.json) {
+    Print(VerifyReportJson(options.path, report));
+  } else {
+    Print(FindingsText(report, WantsColor(stdout)));
+    Print(VerdictText(options.path, report));
+  }
+  if (report.sound()) return kExitDone;
+  if (!options.quiet && IsManifestMissing(options.path)) {
+    std::fprintf(stderr,
+                 "when the shards are complete, `shardmill verify --rebuild-manifest %s` makes "
+                 "the manifest again\n",
+                 EscapeControl(options.path).c_str());
+  }
+  return ExitCode(DataLossError(""));
+}
+
+}  // namespace
+
+void AddVerifyCommand(CommandLine* commands) {
+  auto options = std::make_shared<VerifyCommandOptions>();
+  CLI::App* app =
+      commands->Add("verify", "Proves that a data set or a shard is intact; lists all damage",
+                    [options] { return RunVerifyCommand(*options); });
+  app->add_option("PATH", options->path, "Folder of a data set, its manifest.json, or a shard")
+      ->required()
+      ->type_name("");
+  AddUnsigned(app, "--jobs", &options->jobs, 1024, "Threads; 0: one for each core");
+  app->add_flag("--rebuild-manifest", options->rebuild_manifest,
+                "First makes manifest.json again from what the shards say of themselves");
+  app->add_flag("--json", options->json, "Prints one JSON object");
+  app->add_flag("-q,--quiet", options->quiet, "No progress and no remarks on stderr");
+  app->footer("Exit code: 0 intact, 3 nothing there, 4 damaged.");
+}
+
+}  // namespace shardmill

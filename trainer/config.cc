@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <optional>
@@ -63,7 +64,7 @@ const std::vector<Row>& Table() {
       {"beta1", "Optimisation", "X", "adam, adamw: decay of the first moment", 0, 1},
       {"beta2", "Optimisation", "X", "adam, adamw: decay of the second moment", 0, 1},
       {"class_weights", "Optimisation", "RULE",
-       "none, median (median frequency), enet, or a file of lines CLASS,WEIGHT"},
+       "none, median, enet, or a file of CLASS,WEIGHT lines"},
 
       {"schedule",
        "Learning rate over the run",
@@ -102,8 +103,11 @@ std::string FlagName(const Row& row) {
   return "--" + name;
 }
 
+// The shortest text that gives the value back, without an exponent where that is common.
 std::string NumberText(double value) {
   char text[32];
+  std::snprintf(text, sizeof(text), "%g", value);
+  if (std::strtod(text, nullptr) == value) return text;
   const auto end = std::to_chars(text, text + sizeof(text), value).ptr;
   return std::string(text, end);
 }
@@ -238,7 +242,11 @@ void AddRow(const Row& row, CLI::App* app, std::map<std::string, std::string>* v
   const std::string name = is_dataset ? "DATASET" : FlagName(row);
   CLI::Option* option = app->add_option_function<std::string>(name, keep, row.help);
   option->group(row.group);
-  if (is_dataset) return;
+  option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  if (is_dataset) {
+    option->type_name(" ");
+    return;
+  }
   option->type_name(row.value_name);
   option->default_str(ValueText(proto::TrainConfig(), FieldOf(row)));
 }

@@ -58,6 +58,12 @@ TEST(Config, OnlyWhatWasGivenIsSet) {
   EXPECT_FALSE(given->has_seed());
 }
 
+TEST(Config, LastOfRepeatedFlagsWins) {
+  const auto given = GivenBy({"shards", "--width", "16", "--width", "4"});
+  ASSERT_TRUE(given.ok()) << given.status().ToString();
+  EXPECT_EQ(given->width(), 4);
+}
+
 TEST(Config, FlagBeatsFileBeatsCheckpointBeatsDefault) {
   const std::string path =
       WriteConfig("order", R"({"width": 4, "batch": 2, "optimizer": "sgd", "nesterov": true})");

@@ -1,0 +1,194 @@
+// Interrupted and resumed runs of the real program equal the straight run, bit for bit.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "proto/checkpoint.pb.h"
+#include "tests/trainer/shape_dataset.h"
+#include "tests/trainer/train_program.h"
+#include "trainer/checkpoint.h"
+
+namespace shardmill {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+class ResumeTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { dataset_ = WriteShapeDataset("resume_shapes", {}); }
+
+  // 4 steps per epoch, 16 in all.
+  static Words Run(const std::string& output) {
+    return {dataset_, "--output", output, "--width",   "4", "--depth",  "2", "--batch",
+            "6",      "--lr",     "0.02", "--threads", "1", "--epochs", "4"};
+  }
+
+  static void ExpectSuccess(const ProgramResult& result) {
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+  }
+
+  static std::string dataset_;
+};
+std::string ResumeTest::dataset_;
+
+// Everything that decides how a run goes on.
+void ExpectSameState(const std::string& first_path, const std::string& second_path) {
+  const auto first = LoadedCheckpoint::Read(first_path);
+  const auto second = LoadedCheckpoint::Read(second_path);
+  ASSERT_TRUE(first.ok()) << first.status().ToString();
+  ASSERT_TRUE(second.ok()) << second.status().ToString();
+  EXPECT_EQ(first->description().progress().SerializeAsString(),
+            second->description().progress().SerializeAsString());
+  ASSERT_EQ(first->description().tensors_size(), 4);
+  for (int i = 0; i < 4; ++i) {
+    const proto::CheckpointTensor& tensor = first->description().tensors(i);
+    EXPECT_EQ(tensor.checksum(), second->description().tensors(i).checksum()) << tensor.name();
+    EXPECT_GT(tensor.elements(), 0u);
+  }
+}
+
+std::map<uint64_t, double> LossPerStep(const std::string& output) {
+  std::map<uint64_t, double> losses;
+  for (const LogLine& line : ReadLog(output + "/log.jsonl")) {
+    if (line.kind == "step") {
+      EXPECT_TRUE(losses.emplace(line.step, line.loss).second) << "step " << line.step << " twice";
+    }
+  }
+  return losses;
+}
+
+TEST_F(ResumeTest, EveryStoppingPlaceGivesTheStraightRun) {
+  const std::string straight = FreshPath("straight");
+  ExpectSuccess(RunTrainer(Run(straight) + Words{"--limit-steps", "11"}));
+  for (const std::string stop : {"1", "3", "4", "6", "8"}) {
+    const std::string output = FreshPath("stopped_" + stop);
+    ExpectSuccess(RunTrainer(Run(output) + Words{"--limit-steps", stop}));
+    ExpectSuccess(RunTrainer({dataset_, "--output", output, "--resume", "--limit-steps", "11"}));
+    ExpectSameState(straight + "/last.ckpt", output + "/last.ckpt");
+    EXPECT_EQ(LossPerStep(output), LossPerStep(straight)) << "stopped after " << stop;
+  }
+}
+
+TEST_F(ResumeTest, OptimizersAndSchedulesResume) {
+  for (const Words& words :
+       {Words{"--optimizer", "sgd", "--lr", "0.05"}, Words{"--optimizer", "adam"},
+        Words{"--schedule", "cosine", "--warmup-steps", "3"}}) {
+    const std::string straight = FreshPath("straight_of");
+    const std::string output = FreshPath("stopped_of");
+    const ProgramResult expected = RunTrainer(Run(straight) + words);
+    ExpectSuccess(expected);
+    ExpectSuccess(RunTrainer(Run(output) + words + Words{"--limit-steps", "7"}));
+    const ProgramResult resumed =
+        RunTrainer({dataset_, "--output", output, "--resume", "--limit-steps", "0"});
+    ExpectSuccess(resumed);
+    EXPECT_EQ(ValueAfter(resumed.out, "weights hash"), ValueAfter(expected.out, "weights hash"));
+    EXPECT_EQ(LossPerStep(output), LossPerStep(straight));
+  }
+}
+
+// The log is a pipe here: the test sees each step as it ends, and the program waits for the test.
+class InterruptTest : public ResumeTest {
+ protected:
+  // Sends `signal` once `steps` steps are logged; returns how the program ended.
+  static ProgramResult Interrupt(const std::string& output, int signal, int steps) {
+    std::filesystem::create_directories(output);
+    const std::string log = output + "/log.jsonl";
+    EXPECT_EQ(mkfifo(log.c_str(), 0600), 0);
+    RunningProgram program(Run(output) + Words{"--epochs", "5000"});
+    std::ifstream lines(log);
+    std::string line;
+    for (int seen = 0; seen < steps && std::getline(lines, line);) {
+      seen += line.find("\"kind\": \"step\"") != std::string::npos;
+    }
+    EXPECT_EQ(kill(program.pid(), signal), 0);
+    while (std::getline(lines, line)) {
+    }
+    const ProgramResult result = program.Wait();
+    std::filesystem::remove(log);
+    return result;
+  }
+};
+
+TEST_F(InterruptTest, SignalWritesACheckpointThatResumesBitForBit) {
+  struct Case {
+    int signal;
+    int exit_code;
+    int steps;
+  };
+  for (const Case& c : {Case{SIGINT, 130, 6}, Case{SIGTERM, 143, 9}}) {
+    const std::string output = FreshPath("interrupted");
+    const ProgramResult interrupted = Interrupt(output, c.signal, c.steps);
+    EXPECT_EQ(interrupted.exit_code, c.exit_code) << interrupted.err;
+    EXPECT_NE(interrupted.err.find("--resume"), std::string::npos) << interrupted.err;
+    const auto checkpoint = LoadedCheckpoint::Read(output + "/last.ckpt");
+    ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().ToString();
+    const uint64_t steps = checkpoint->description().progress().steps();
+    EXPECT_GE(steps, static_cast<uint64_t>(c.steps));
+    const std::string limit = std::to_string(steps + 7);
+    ExpectSuccess(RunTrainer({dataset_, "--output", output, "--resume", "--limit-steps", limit}));
+    const std::string straight = FreshPath("not_interrupted");
+    ExpectSuccess(RunTrainer(Run(straight) + Words{"--epochs", "5000", "--limit-steps", limit}));
+    ExpectSameState(straight + "/last.ckpt", output + "/last.ckpt");
+  }
+}
+
+class ResumeRefusalTest : public ResumeTest {
+ protected:
+  void SetUp() override {
+    output_ = FreshPath("refusal");
+    ExpectSuccess(RunTrainer(Run(output_) + Words{"--limit-steps", "5"}));
+  }
+
+  ProgramResult Resume(const Words& words) {
+    return RunTrainer(Words{dataset_, "--output", output_, "--resume"} + words);
+  }
+  void ExpectRefused(const ProgramResult& result, int exit_code, const std::string& message) {
+    EXPECT_EQ(result.exit_code, exit_code) << result.err;
+    EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
+  }
+
+  std::string output_;
+};
+
+TEST_F(ResumeRefusalTest, OtherModelOrDataSetIsRefusedAndNamed) {
+  ExpectRefused(Resume({"--width", "8"}), 2, "width 8");
+  ShapeDatasetOptions options;
+  options.seed = 2;
+  const std::string other = WriteShapeDataset("resume_other", options);
+  ExpectRefused(RunTrainer({other, "--output", output_, "--resume"}), 2, "data set");
+}
+
+TEST_F(ResumeRefusalTest, DamagedCheckpointIsDataLossAndMissingOneNotFound) {
+  const std::string path = output_ + "/last.ckpt";
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  ExpectRefused(Resume({}), 4, path);
+  std::filesystem::remove(path);
+  ExpectRefused(Resume({}), 3, path);
+}
+
+TEST_F(ResumeRefusalTest, CompleteRunAsksForMoreEpochs) {
+  ExpectSuccess(Resume({"--limit-steps", "0"}));
+  ExpectRefused(Resume({}), 2, "--epochs");
+  const ProgramResult longer = Resume({"--epochs", "5"});
+  EXPECT_EQ(longer.exit_code, 0) << longer.err;
+  EXPECT_NE(longer.err.find("epochs: 4 → 5"), std::string::npos) << longer.err;
+}
+
+TEST_F(ResumeRefusalTest, CheckpointOfAnotherFolderDoesNotReplaceTheRunThere) {
+  const std::string other = FreshPath("refusal_other");
+  ExpectSuccess(RunTrainer(Run(other) + Words{"--limit-steps", "2"}));
+  const Words words = {dataset_, "--resume", output_ + "/last.ckpt", "--output", other};
+  ExpectRefused(RunTrainer(words), 2, "already holds a run");
+}
+
+}  // namespace
+}  // namespace shardmill

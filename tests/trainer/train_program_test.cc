@@ -1,0 +1,166 @@
+// The real program on tiny data sets: what it trains, prints, stores and refuses.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "tests/trainer/shape_dataset.h"
+#include "tests/trainer/train_program.h"
+
+namespace shardmill {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// A small, quick network: 4 steps per epoch.
+Words Small(const std::string& dataset, const std::string& output) {
+  return {dataset, "--output", output, "--width",   "4", "--depth",  "2", "--batch",
+          "6",     "--lr",     "0.02", "--threads", "1", "--epochs", "3"};
+}
+
+const std::string& Shapes() {
+  static const auto* const path = new std::string(WriteShapeDataset("shapes", {}));
+  return *path;
+}
+
+void ExpectFailure(const ProgramResult& result, int exit_code, const std::string& message) {
+  EXPECT_EQ(result.exit_code, exit_code) << result.err;
+  EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
+}
+
+TEST(TrainProgram, LearnsAndReports) {
+  const std::string output = FreshPath("learns");
+  const ProgramResult result = RunTrainer(Small(Shapes(), output) + Words{"--epochs", "25"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_GT(std::atof(ValueAfter(result.out, "best mIoU").c_str()), 0.9) << result.out;
+  EXPECT_EQ(ValueAfter(result.out, "weights hash").size(), 32u);
+  EXPECT_NE(result.err.find("Model: model=unet width=4 depth=2"), std::string::npos);
+  EXPECT_NE(result.err.find("images/s"), std::string::npos);
+  std::map<std::string, int> kinds;
+  for (const LogLine& line : ReadLog(output + "/log.jsonl")) {
+    ++kinds[line.kind];
+    if (line.kind == "step") {
+      EXPECT_EQ(line.step, static_cast<uint64_t>(kinds["step"]));
+      EXPECT_TRUE(line.has_times);
+    }
+  }
+  EXPECT_EQ(kinds, (std::map<std::string, int>{{"start", 1}, {"step", 100}, {"evaluation", 25}}));
+  EXPECT_TRUE(std::filesystem::exists(output + "/last.ckpt"));
+  EXPECT_TRUE(std::filesystem::exists(output + "/best.ckpt"));
+  EXPECT_TRUE(std::filesystem::exists(output + "/config.json"));
+}
+
+TEST(TrainProgram, ClassifierLearns) {
+  ShapeDatasetOptions options;
+  options.kind = TaskKind::kClassification;
+  const std::string dataset = WriteShapeDataset("class_ids", options);
+  const Words words = Small(dataset, FreshPath("classifier")) + Words{"--epochs", "20"};
+  ExpectFailure(RunTrainer(words), 2, "use --model classifier");
+  const ProgramResult result = RunTrainer(words + Words{"--model", "classifier"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_GT(std::atof(ValueAfter(result.out, "best accuracy").c_str()), 0.9) << result.out;
+}
+
+TEST(TrainProgram, SameSeedGivesTheSameWeightsAndAnotherSeedOthers) {
+  const auto hash = [](const std::string& output, const std::string& seed) {
+    const ProgramResult result =
+        RunTrainer(Small(Shapes(), FreshPath(output)) + Words{"--seed", seed});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return ValueAfter(result.out, "weights hash");
+  };
+  const std::string first = hash("seed_1a", "1");
+  EXPECT_EQ(hash("seed_1b", "1"), first);
+  EXPECT_NE(hash("seed_2", "2"), first);
+}
+
+TEST(TrainProgram, JsonIsTheOnlyOutputAndQuietSilencesTheTable) {
+  const ProgramResult result = RunTrainer(Small(Shapes(), FreshPath("json")) +
+                                          Words{"--json", "--quiet", "--device", "cpu"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.out.front(), '{');
+  for (const char* key : {"best_score", "weights_hash", "waiting_share", "class_iou"}) {
+    EXPECT_NE(result.out.find("\"" + std::string(key) + "\""), std::string::npos) << result.out;
+  }
+}
+
+TEST(TrainProgram, WholeConfigurationComesBackFromItsFile) {
+  const std::string first = FreshPath("config_first");
+  ASSERT_EQ(RunTrainer(Small(Shapes(), first)).exit_code, 0);
+  const std::string second = FreshPath("config_second");
+  const ProgramResult result = RunTrainer({"--config", first + "/config.json", "--output", second});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(ReadLog(second + "/log.jsonl").size(), ReadLog(first + "/log.jsonl").size());
+  EXPECT_EQ(ReadLog(second + "/log.jsonl").back().loss, ReadLog(first + "/log.jsonl").back().loss);
+}
+
+TEST(TrainProgram, EvaluateGivesTheScoreOfTheBestCheckpoint) {
+  const std::string output = FreshPath("evaluate");
+  ASSERT_EQ(RunTrainer(Small(Shapes(), output)).exit_code, 0);
+  double best = -1;
+  for (const LogLine& line : ReadLog(output + "/log.jsonl")) best = std::fmax(best, line.miou);
+  const ProgramResult result =
+      RunTrainer({"evaluate", Shapes(), "--checkpoint", output + "/best.ckpt", "--threads", "1"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NEAR(std::atof(ValueAfter(result.out, "mIoU").c_str()), best, 6e-5) << result.out;
+  EXPECT_NE(result.out.find("green"), std::string::npos) << result.out;
+}
+
+TEST(TrainProgram, NotFiniteLossStopsWithStepAndRecords) {
+  ShapeDatasetOptions options;
+  options.float_images = true;
+  options.nan_record = 13;
+  const std::string dataset = WriteShapeDataset("nan", options);
+  const std::string output = FreshPath("nan_run");
+  const ProgramResult result = RunTrainer(Small(dataset, output));
+  ExpectFailure(result, 2, "is not finite at step");
+  const size_t list = result.err.find("in the batch: ");
+  ASSERT_NE(list, std::string::npos) << result.err;
+  const std::string records = ", " + result.err.substr(list + 14);
+  EXPECT_NE(records.find(", 13"), std::string::npos) << result.err;
+}
+
+TEST(TrainProgram, UsageErrorsSayWhatToDo) {
+  const std::string output = FreshPath("usage");
+  ExpectFailure(RunTrainer({}), 2, "no data set given");
+  ExpectFailure(RunTrainer({"--output", output}), 2, "no data set given");
+  ExpectFailure(RunTrainer(Small(Shapes(), output) + Words{"--widht", "8"}), 2,
+                "did you mean '--width'?");
+  ExpectFailure(RunTrainer(Small(Shapes(), output) + Words{"--schedule", "pole"}), 2, "'poly'");
+  ExpectFailure(RunTrainer(Small(Shapes(), output) + Words{"--batch", "25"}), 2,
+                "fewer than one batch");
+  ExpectFailure(RunTrainer(Small(Shapes(), output) + Words{"--val-split", "test"}), 2,
+                "--val-split");
+  ExpectFailure(RunTrainer(Small(Shapes(), output) + Words{"--device", "cuda"}), 5, "no CUDA");
+  ExpectFailure(RunTrainer(Small("/nonexistent", output)), 3, "/nonexistent");
+  EXPECT_FALSE(std::filesystem::exists(output + "/last.ckpt"));
+}
+
+TEST(TrainProgram, FinishedRunIsNotOverwrittenUnlessAsked) {
+  const std::string output = FreshPath("in_use");
+  ASSERT_EQ(RunTrainer(Small(Shapes(), output)).exit_code, 0);
+  ExpectFailure(RunTrainer(Small(Shapes(), output)), 2, "--overwrite");
+  const ProgramResult result = RunTrainer(Small(Shapes(), output) + Words{"--overwrite"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(ReadLog(output + "/log.jsonl").front().step, 0u);
+}
+
+TEST(TrainProgram, HelpListsEveryGroupAndTheOtherCommand) {
+  const ProgramResult result = RunTrainer({"--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+  for (const char* text : {"DATASET", "--weight-decay", "--resume", "evaluate"}) {
+    EXPECT_NE(result.out.find(text), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace shardmill

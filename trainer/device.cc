@@ -1,0 +1,83 @@
+#include "trainer/device.h"
+
+#include <dnnl.h>
+#include <omp.h>
+
+#include "proto/checkpoint.pb.h"
+#include "reader/base/thread_budget.h"
+#include "reader/base/version.h"
+#include "reader/epoch_order.h"
+#include "trainer/ops/onednn/onednn_backend.h"
+#include "trainer/ops/reference/reference_backend.h"
+
+namespace shardmill {
+namespace {
+
+std::string InstructionSet() {
+  switch (dnnl_get_effective_cpu_isa()) {
+    case dnnl_cpu_isa_sse41:
+      return "SSE4.1";
+    case dnnl_cpu_isa_avx:
+      return "AVX";
+    case dnnl_cpu_isa_avx2:
+      return "AVX2";
+    case dnnl_cpu_isa_avx2_vnni:
+      return "AVX2-VNNI";
+    case dnnl_cpu_isa_avx512_core:
+      return "AVX-512";
+    case dnnl_cpu_isa_avx512_core_vnni:
+      return "AVX-512 VNNI";
+    case dnnl_cpu_isa_avx512_core_bf16:
+      return "AVX-512 BF16";
+    case dnnl_cpu_isa_avx512_core_amx:
+      return "AVX-512 AMX";
+    default:
+      return "other (" + std::to_string(static_cast<int>(dnnl_get_effective_cpu_isa())) + ")";
+  }
+}
+
+std::string OnednnVersion() {
+  const dnnl_version_t* version = dnnl_version();
+  return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+         std::to_string(version->patch);
+}
+
+}  // namespace
+
+Result<Device> OpenDevice(const std::string& name, int threads) {
+  if (name == "cuda") {
+    return UnavailableError(
+        "--device cuda: this build has no CUDA backend; use --device cpu or auto");
+  }
+  Device device;
+  if (name == "reference") {
+    device.threads = 1;
+    device.ops = CreateReferenceOps(ElementType::kF32);
+    return device;
+  }
+  if (name == "auto") device.notice = "this build has no CUDA backend: taking the CPU";
+  ASSIGN_OR_RETURN(device.threads, ResolveThreads(threads, /*local_ranks=*/1));
+  omp_set_dynamic(0);
+  omp_set_num_threads(device.threads);
+  const int cpus = AllowedCpus();
+  if (device.threads > cpus) {
+    if (!device.notice.empty()) device.notice += "; ";
+    device.notice += std::to_string(device.threads) + " threads on " + std::to_string(cpus) +
+                     " CPUs will be slower than " + std::to_string(cpus);
+  }
+  ASSIGN_OR_RETURN(device.ops, CreateOnednnOps());
+  return device;
+}
+
+proto::Environment DescribeEnvironment(const Device& device) {
+  proto::Environment environment;
+  environment.set_program_version(std::string(kVersion));
+  const bool is_reference = device.ops->name() == "reference";
+  environment.set_backend(is_reference ? "reference" : OnednnVersion());
+  environment.set_isa(is_reference ? "plain C++" : InstructionSet());
+  environment.set_threads(device.threads);
+  environment.set_epoch_order_version(kEpochOrderVersion);
+  return environment;
+}
+
+}  // namespace shardmill

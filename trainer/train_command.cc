@@ -1,0 +1,190 @@
+#include "trainer/train_command.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "reader/base/interrupt.h"
+#include "reader/console/json_writer.h"
+#include "reader/console/terminal.h"
+#include "reader/console/units.h"
+#include "trainer/config.h"
+#include "trainer/logs/console.h"
+#include "trainer/train_loop.h"
+#include "trainer/train_setup.h"
+
+namespace shardmill {
+namespace {
+
+struct TrainOptions {
+  ConfigFlags flags;
+  CLI::Option* resume = nullptr;
+  std::string checkpoint;
+  bool overwrite = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+ConsoleOptions ConsoleFor(const TrainOptions& options, const TrainSetup& setup) {
+  ConsoleOptions console;
+  console.quiet = options.quiet;
+  console.terminal = IsTerminal(stderr);
+  console.colored = WantsColor(stderr);
+  console.epochs = setup.config.epochs();
+  console.total_steps = setup.total_steps();
+  console.evaluates = setup.val_records > 0;
+  console.score_name = ScoreName(setup.task.kind);
+  return console;
+}
+
+std::string DataLine(const TrainSetup& setup) {
+  const DataTask& task = setup.task;
+  std::string line = "data: " + FormatCount(setup.train_records) + " records to train on";
+  if (setup.val_records > 0) line += ", " + FormatCount(setup.val_records) + " to evaluate on";
+  line += "; " + std::to_string(task.image.h) + " high × " + std::to_string(task.image.w) +
+          " wide × " + std::to_string(task.image.c) + " channels, " +
+          std::to_string(task.classes.size()) + " classes";
+  if (task.ignore) line += ", " + std::to_string(*task.ignore) + " is ignored";
+  return line;
+}
+
+std::string StepsLine(const TrainSetup& setup) {
+  const uint64_t left = setup.train_records % setup.config.batch();
+  std::string line = "steps: " + FormatCount(setup.steps_per_epoch) + " per epoch, " +
+                     FormatCount(setup.total_steps()) + " in all";
+  if (left > 0) {
+    line += "; each epoch leaves out the " + std::to_string(left) +
+            (left == 1 ? " record that does" : " records that do") + " not fill a batch";
+  }
+  return line;
+}
+
+// The whole configuration and what it became, before the first step.
+void PrintStart(const TrainSetup& setup, Console* console) {
+  const proto::Environment& environment = setup.description.environment();
+  console->Message("shardmill-train " + environment.program_version() + ": " +
+                   environment.backend() + ", " + environment.isa() + ", " +
+                   std::to_string(environment.threads()) + " compute and 1 loader thread");
+  console->Message(DataLine(setup));
+  console->Message("network: " + setup.config.model() + ", " +
+                   FormatCount(setup.graph->parameters().trained_elements()) + " parameters");
+  console->Message(StepsLine(setup));
+  for (const std::string& line : ConfigLines(setup.config)) console->Message(line);
+}
+
+void PrintNotices(const TrainSetup& setup, Console* console) {
+  for (const std::string& notice : setup.notices) console->Message("note: " + notice);
+  if (setup.resumed_from.empty()) return;
+  const proto::Progress& progress = setup.description.progress();
+  console->Message("resumed from " + setup.resumed_from + " after step " +
+                   FormatCount(progress.steps()) + ", in epoch " +
+                   std::to_string(progress.epoch() + 1));
+}
+
+double ImagesPerSecond(const TrainSummary& summary) {
+  const double ms = summary.wait_ms + summary.compute_ms;
+  return ms > 0 ? 1e3 * static_cast<double>(summary.images) / ms : 0;
+}
+
+double WaitingShare(const TrainSummary& summary) {
+  const double ms = summary.wait_ms + summary.compute_ms;
+  return ms > 0 ? summary.wait_ms / ms : 0;
+}
+
+void PrintJson(const TrainSetup& setup, const TrainSummary& summary) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("complete").Bool(summary.complete);
+  json.Key("steps").Number(summary.steps);
+  json.Key("epochs").Number(summary.epochs);
+  json.Key("score").String(ScoreName(setup.task.kind));
+  json.Key("best_score");
+  if (summary.best_score) {
+    json.Number(*summary.best_score);
+  } else {
+    json.Null();
+  }
+  json.Key("best_epoch").Number(summary.best_epoch);
+  json.Key("class_iou").BeginArray();
+  const auto& ious = setup.description.progress().best_class_iou();
+  for (int k = 0; k < ious.size(); ++k) {
+    json.BeginObject();
+    json.Key("class").String(setup.task.classes[k]);
+    json.Key("iou").Number(ious[k]);  // null where the class did not occur
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("weights_hash").String(summary.weights_hash);
+  json.Key("images_per_s").Number(ImagesPerSecond(summary));
+  json.Key("waiting_share").Number(WaitingShare(summary));
+  json.Key("seconds").Number(summary.seconds);
+  json.Key("output").String(setup.config.output());
+  json.EndObject();
+  std::printf("%s", json.Take().c_str());
+}
+
+void PrintResults(const TrainSetup& setup, const TrainSummary& summary) {
+  const uint64_t steps = summary.steps - summary.first_steps;
+  std::printf("%s %s steps in %s: %.1f images/s, %.1f %% of the step time spent waiting for data\n",
+              summary.complete ? "done:" : "stopped by --limit-steps:", FormatCount(steps).c_str(),
+              FormatSeconds(summary.seconds).c_str(), ImagesPerSecond(summary),
+              100 * WaitingShare(summary));
+  if (summary.best_score) {
+    for (int k = 0; k < setup.description.progress().best_class_iou_size(); ++k) {
+      const double iou = setup.description.progress().best_class_iou(k);
+      const std::optional<double> score = std::isnan(iou) ? std::nullopt : std::optional(iou);
+      std::printf("  IoU %s  %s\n", ScoreText(score).c_str(),
+                  EscapeControl(setup.task.classes[k]).c_str());
+    }
+    std::printf("best %s %.4f in epoch %llu, kept in %s\n", ScoreName(setup.task.kind).c_str(),
+                *summary.best_score, static_cast<unsigned long long>(summary.best_epoch),
+                EscapeControl(setup.OutputPath(kBestCheckpoint)).c_str());
+  }
+  std::printf("weights hash %s\n", summary.weights_hash.c_str());
+}
+
+Result<int> RunTrain(const TrainOptions& options) {
+  RETURN_IF_ERROR(InstallInterruptHandlers());
+  TrainRequest request;
+  ASSIGN_OR_RETURN(request.given, options.flags.Given());
+  request.resume = options.resume->count() > 0;
+  request.checkpoint = options.checkpoint;
+  request.overwrite = options.overwrite;
+  ASSIGN_OR_RETURN(TrainSetup setup, PrepareTraining(request));
+  Console console(ConsoleFor(options, setup));
+  if (!options.quiet) PrintStart(setup, &console);
+  PrintNotices(setup, &console);
+  ASSIGN_OR_RETURN(const TrainSummary summary, Train(&setup, &console));
+  if (options.json) {
+    PrintJson(setup, summary);
+  } else {
+    PrintResults(setup, summary);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void AddTrainCommand(CommandLine* commands) {
+  auto options = std::make_shared<TrainOptions>();
+  CLI::App* app = commands->Add("train", "Trains a network on a packed data set.",
+                                [options] { return RunTrain(*options); });
+  options->flags.AddTo(app);
+  options->resume = app->add_option("--resume", options->checkpoint,
+                                    "Go on from a checkpoint (default: OUTPUT/last.ckpt)")
+                        ->expected(0, 1)
+                        ->type_name("[CHECKPOINT]")
+                        ->group("Run");
+  app->add_flag("--overwrite", options->overwrite, "Replace the run that OUTPUT holds")
+      ->group("Run");
+  app->add_flag("--json", options->json, "Results on stdout as one JSON object")->group("Run");
+  app->add_flag("--quiet", options->quiet, "No table and no configuration on stderr")->group("Run");
+}
+
+}  // namespace shardmill

@@ -1,0 +1,13 @@
+// The commands of shardmill-train: options in, a run, results on stdout.
+#pragma once
+
+#include "reader/console/command_line.h"
+
+namespace shardmill {
+
+// Trains: the default command.
+void AddTrainCommand(CommandLine* commands);
+// Scores a checkpoint on a split.
+void AddEvaluateCommand(CommandLine* commands);
+
+}  // namespace shardmill

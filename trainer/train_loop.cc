@@ -1,0 +1,302 @@
+#include "trainer/train_loop.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "reader/base/interrupt.h"
+#include "reader/console/json_writer.h"
+#include "trainer/checkpoint.h"
+#include "trainer/config.h"
+#include "trainer/data_feed.h"
+#include "trainer/evaluation.h"
+#include "trainer/logs/jsonl_log.h"
+#include "trainer/network.h"
+
+namespace shardmill {
+namespace {
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+class TrainLoop {
+ public:
+  TrainLoop(TrainSetup* setup, Console* console, JsonlLog log)
+      : setup_(*setup),
+        config_(setup->config),
+        progress_(*setup->description.mutable_progress()),
+        console_(*console),
+        log_(std::move(log)) {}
+
+  Result<TrainSummary> Run();
+
+ private:
+  Status WriteStart();
+  Status OpenFeed();
+  Status RunEpoch();
+  Status RunStep();
+  Result<StepEvent> Compute(const FeedBatch& batch);
+  Status CheckFinite(const FeedBatch& batch, const LossResult& loss, double gradient_norm) const;
+  Status CloseEpoch();
+  Result<EvaluationEvent> RunEvaluation();
+  void KeepIfBest(EvaluationEvent* event);
+  Status Save(const char* name);
+  Status StopIfInterrupted();
+  bool LimitReached() const {
+    return config_.limit_steps() > 0 && progress_.steps() >= config_.limit_steps();
+  }
+  bool EvaluationIsDue() const;
+
+  TrainSetup& setup_;
+  const proto::TrainConfig& config_;
+  proto::Progress& progress_;  // the state of the run; saved with each checkpoint
+  Console& console_;
+  JsonlLog log_;
+  std::unique_ptr<DataFeed> feed_;
+  double step_start_ = 0;  // where the time of the next step begins
+  EpochEvent epoch_;       // sums over the epoch that is running
+  TrainSummary summary_;
+};
+
+Result<TrainSummary> TrainLoop::Run() {
+  const double start = Now();
+  summary_.first_steps = progress_.steps();
+  RETURN_IF_ERROR(WriteStart());
+  RETURN_IF_ERROR(OpenFeed());
+  while (progress_.epoch() < static_cast<uint64_t>(config_.epochs()) && !LimitReached()) {
+    RETURN_IF_ERROR(RunEpoch());
+  }
+  if (LimitReached()) RETURN_IF_ERROR(Save(kLastCheckpoint));
+  summary_.complete = progress_.epoch() == static_cast<uint64_t>(config_.epochs());
+  summary_.steps = progress_.steps();
+  summary_.epochs = progress_.epoch();
+  if (progress_.has_best_epoch()) {
+    summary_.best_score = progress_.best_score();
+    summary_.best_epoch = progress_.best_epoch() + 1;
+  }
+  summary_.weights_hash = WeightsHash(setup_.graph.get());
+  summary_.seconds = Now() - start;
+  return summary_;
+}
+
+Status TrainLoop::WriteStart() {
+  const proto::Checkpoint& description = setup_.description;
+  return log_.WriteStart(progress_.steps(), [&](JsonWriter* json) {
+    json->Key("dataset_id").String(description.trained_on().dataset_id());
+    json->Key("program").String(description.environment().program_version());
+    json->Key("backend").String(description.environment().backend());
+    json->Key("isa").String(description.environment().isa());
+    json->Key("threads").Number(description.environment().threads());
+    json->Key("config");
+    WriteConfig(config_, json);
+  });
+}
+
+Status TrainLoop::OpenFeed() {
+  TrainingFeedOptions options;
+  options.split = config_.train_split();
+  options.batch = config_.batch();
+  options.seed = config_.seed();
+  options.epochs = config_.epochs();
+  options.first_epoch = progress_.epoch();
+  options.first_step = progress_.step_in_epoch();
+  if (options.first_step == setup_.steps_per_epoch) {
+    // Only the end of that epoch is left to do.
+    ++options.first_epoch;
+    options.first_step = 0;
+  }
+  if (options.first_epoch >= options.epochs) return OkStatus();
+  Shape batch = setup_.task.image;
+  batch.n = config_.batch();
+  RETURN_IF_ERROR(setup_.graph->Prepare(batch, Phase::kTraining));
+  ASSIGN_OR_RETURN(feed_, DataFeed::OpenTraining(setup_.dataset, setup_.task, options));
+  return OkStatus();
+}
+
+Status TrainLoop::RunEpoch() {
+  epoch_ = EpochEvent();
+  step_start_ = Now();
+  while (progress_.step_in_epoch() < setup_.steps_per_epoch) {
+    if (LimitReached()) return OkStatus();
+    RETURN_IF_ERROR(RunStep());
+    RETURN_IF_ERROR(StopIfInterrupted());
+  }
+  RETURN_IF_ERROR(CloseEpoch());
+  const bool run_is_done = progress_.epoch() == static_cast<uint64_t>(config_.epochs());
+  return run_is_done ? OkStatus() : StopIfInterrupted();
+}
+
+Status TrainLoop::RunStep() {
+  const double before_wait = Now();
+  ASSIGN_OR_RETURN(const std::optional<FeedBatch> batch, feed_->Next());
+  const double wait_ms = 1e3 * (Now() - before_wait);
+  if (!batch) return InternalError("the loader ended before the epoch did");
+  ASSIGN_OR_RETURN(StepEvent event, Compute(*batch));
+  const double end = Now();
+  event.wait_ms = wait_ms;
+  event.compute_ms = 1e3 * (end - step_start_) - wait_ms;
+  step_start_ = end;
+  epoch_.images += event.images;
+  epoch_.wait_ms += event.wait_ms;
+  epoch_.compute_ms += event.compute_ms;
+  epoch_.learning_rate = event.learning_rate;
+  summary_.images += event.images;
+  summary_.wait_ms += event.wait_ms;
+  summary_.compute_ms += event.compute_ms;
+  console_.Step(event, end);
+  return log_.Write(event);
+}
+
+Result<StepEvent> TrainLoop::Compute(const FeedBatch& batch) {
+  Graph& graph = *setup_.graph;
+  ParameterStore& store = graph.parameters();
+  RETURN_IF_ERROR(graph.Forward(batch.images, Phase::kTraining));
+  ASSIGN_OR_RETURN(const LossResult loss, graph.Loss(batch.labels));
+  RETURN_IF_ERROR(graph.Backward());
+  const double gradient_norm = EuclideanNorm(store.gradients(), store.parameter_elements());
+  RETURN_IF_ERROR(CheckFinite(batch, loss, gradient_norm));
+  const double rate = LearningRate(setup_.schedule, progress_.steps());
+  setup_.optimizer->Step(store.values(), store.gradients(), rate);
+
+  progress_.set_steps(progress_.steps() + 1);
+  progress_.set_step_in_epoch(progress_.step_in_epoch() + 1);
+  progress_.set_optimizer_steps(setup_.optimizer->steps_taken());
+  progress_.set_epoch_loss_sum(progress_.epoch_loss_sum() + loss.loss_sum);
+  progress_.set_epoch_weight_sum(progress_.epoch_weight_sum() + loss.weight_sum);
+  StepEvent event;
+  event.step = progress_.steps();
+  event.epoch = progress_.epoch() + 1;
+  event.loss = loss.Mean();
+  event.learning_rate = rate;
+  event.gradient_norm = gradient_norm;
+  event.images = batch.images.shape.n;
+  return event;
+}
+
+Status TrainLoop::CheckFinite(const FeedBatch& batch, const LossResult& loss,
+                              double gradient_norm) const {
+  if (std::isfinite(loss.loss_sum) && std::isfinite(gradient_norm)) return OkStatus();
+  std::string records;
+  for (const uint64_t record : batch.lease.records()) {
+    records += (records.empty() ? "" : ", ") + std::to_string(record);
+  }
+  return InvalidArgumentError(
+      std::string(std::isfinite(loss.loss_sum) ? "the gradient" : "the loss") +
+      " is not finite at step " + std::to_string(progress_.steps() + 1) + " (epoch " +
+      std::to_string(progress_.epoch() + 1) + ", learning rate " +
+      std::to_string(LearningRate(setup_.schedule, progress_.steps())) + "). Records of split '" +
+      config_.train_split() + "' in the batch: " + records +
+      ". The weights were not changed by this step, and the last checkpoint is kept; try a lower "
+      "--lr, or look at these records with 'shardmill dump'");
+}
+
+bool TrainLoop::EvaluationIsDue() const {
+  if (config_.eval_every() == 0) return false;
+  const uint64_t done = progress_.epoch() + 1;
+  return done % config_.eval_every() == 0 || done == static_cast<uint64_t>(config_.epochs());
+}
+
+// Progress moves to the next epoch only behind the evaluation: an interrupted one is done again.
+Status TrainLoop::CloseEpoch() {
+  std::optional<EvaluationEvent> evaluation;
+  if (EvaluationIsDue()) {
+    Result<EvaluationEvent> result = RunEvaluation();
+    if (!result.ok() && result.status().code() == StatusCode::kCancelled) {
+      return StopIfInterrupted();
+    }
+    ASSIGN_OR_RETURN(evaluation, std::move(result));
+    KeepIfBest(&*evaluation);
+    RETURN_IF_ERROR(log_.Write(*evaluation, setup_.task.classes));
+  }
+  const double weight = progress_.epoch_weight_sum();
+  epoch_.loss = weight > 0 ? progress_.epoch_loss_sum() / weight : 0;
+  epoch_.epoch = progress_.epoch() + 1;
+  epoch_.step = progress_.steps();
+  epoch_.evaluation = evaluation ? &*evaluation : nullptr;
+  console_.Epoch(epoch_, evaluation ? ScoreOf(setup_.task.kind, evaluation->scores) : std::nullopt,
+                 Now());
+
+  progress_.set_epoch(progress_.epoch() + 1);
+  progress_.set_step_in_epoch(0);
+  progress_.set_epoch_loss_sum(0);
+  progress_.set_epoch_weight_sum(0);
+  if (evaluation && evaluation->best) RETURN_IF_ERROR(Save(kBestCheckpoint));
+  return Save(kLastCheckpoint);
+}
+
+Result<EvaluationEvent> TrainLoop::RunEvaluation() {
+  EvaluationOptions options;
+  options.split = config_.val_split();
+  options.batch = config_.batch();
+  options.progress = [this](uint64_t records) {
+    console_.Busy("evaluating: " + std::to_string(records) + " of " +
+                  std::to_string(setup_.val_records) + " records");
+    return CheckInterrupt();
+  };
+  ASSIGN_OR_RETURN(EvaluationResult result,
+                   Evaluate(setup_.graph.get(), setup_.dataset, setup_.task, options));
+  EvaluationEvent event;
+  event.split = options.split;
+  event.step = progress_.steps();
+  event.epoch = progress_.epoch() + 1;
+  event.loss = result.loss.Mean();
+  event.scores = ComputeScores(result.matrix);
+  event.seconds = result.seconds;
+  event.records = result.records;
+  return event;
+}
+
+void TrainLoop::KeepIfBest(EvaluationEvent* event) {
+  const std::optional<double> score = ScoreOf(setup_.task.kind, event->scores);
+  if (!score || (progress_.has_best_epoch() && *score <= progress_.best_score())) return;
+  event->best = true;
+  progress_.set_best_epoch(progress_.epoch());
+  progress_.set_best_score(*score);
+  progress_.clear_best_class_iou();
+  for (const std::optional<double>& iou : event->scores.class_iou) {
+    progress_.add_best_class_iou(iou.value_or(std::numeric_limits<double>::quiet_NaN()));
+  }
+}
+
+Status TrainLoop::Save(const char* name) {
+  std::vector<TensorView> tensors = NetworkTensors(setup_.graph.get());
+  for (const TensorView& tensor : tensors) {
+    if (!std::isfinite(EuclideanNorm(tensor.data, tensor.elements))) {
+      return InvalidArgumentError("a weight is not finite after step " +
+                                  std::to_string(progress_.steps()) +
+                                  "; the last checkpoint is kept; try a lower --lr");
+    }
+  }
+  const std::vector<std::vector<float>>& moments = setup_.optimizer->moments();
+  for (size_t i = 0; i < moments.size(); ++i) {
+    tensors.push_back(
+        {"moment" + std::to_string(i), moments[i].data(), static_cast<int64_t>(moments[i].size())});
+  }
+  return WriteCheckpoint(setup_.OutputPath(name), setup_.description, tensors);
+}
+
+Status TrainLoop::StopIfInterrupted() {
+  const Status interrupted = CheckInterrupt();
+  if (interrupted.ok()) return OkStatus();
+  RETURN_IF_ERROR(Save(kLastCheckpoint));
+  return CancelledError(interrupted.message() + " after step " + std::to_string(progress_.steps()) +
+                        "; " + setup_.OutputPath(kLastCheckpoint) +
+                        " is written, --resume goes on from it");
+}
+
+}  // namespace
+
+Result<TrainSummary> Train(TrainSetup* setup, Console* console) {
+  const std::string path = setup->OutputPath(kLogFile);
+  const uint64_t steps = setup->description.progress().steps();
+  ASSIGN_OR_RETURN(JsonlLog log, setup->resumed_from.empty() ? JsonlLog::Create(path)
+                                                             : JsonlLog::Continue(path, steps));
+  TrainLoop loop(setup, console, std::move(log));
+  return loop.Run();
+}
+
+}  // namespace shardmill

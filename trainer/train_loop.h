@@ -1,0 +1,38 @@
+// The loop of a training run: steps, evaluations, checkpoints, logs.
+//
+// After each epoch OUTPUT/last.ckpt is written, and OUTPUT/best.ckpt when the score of the
+// evaluation is the best so far. SIGINT or SIGTERM stops the run after the step that is running,
+// with a checkpoint from which --resume goes on bit for bit. A loss or gradient that is not
+// finite stops the run before it can change a weight; the last checkpoint stays as it is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "reader/base/status.h"
+#include "trainer/logs/console.h"
+#include "trainer/metrics.h"
+#include "trainer/train_setup.h"
+
+namespace shardmill {
+
+struct TrainSummary {
+  uint64_t steps = 0;        // of the whole run
+  uint64_t first_steps = 0;  // steps that were done before this process
+  uint64_t epochs = 0;       // complete
+  bool complete = false;     // false: stopped by --limit-steps
+  std::optional<double> best_score;
+  uint64_t best_epoch = 0;  // counted from 1
+  std::string weights_hash;
+  // Of the steps of this process.
+  int64_t images = 0;
+  double wait_ms = 0;
+  double compute_ms = 0;
+  double seconds = 0;  // with evaluations and checkpoints
+};
+
+// Runs what `setup` describes to its end, or to the interruption (Cancelled).
+Result<TrainSummary> Train(TrainSetup* setup, Console* console);
+
+}  // namespace shardmill

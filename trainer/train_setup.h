@@ -1,0 +1,55 @@
+// Everything a training run works with, opened and checked before the first step.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/checkpoint.pb.h"
+#include "reader/base/status.h"
+#include "reader/dataset.h"
+#include "trainer/data_task.h"
+#include "trainer/device.h"
+#include "trainer/graph.h"
+#include "trainer/optimizer.h"
+#include "trainer/schedule.h"
+
+namespace shardmill {
+
+// What the command line says besides the configuration.
+struct TrainRequest {
+  proto::TrainConfig given;  // by flags and file
+  bool resume = false;
+  std::string checkpoint;  // to resume from: a file, a run's folder, or empty: OUTPUT/last.ckpt
+  bool overwrite = false;  // replace an earlier run in OUTPUT
+};
+
+struct TrainSetup {
+  proto::TrainConfig config;  // complete
+  std::shared_ptr<const Dataset> dataset;
+  DataTask task;
+  Device device;
+  std::unique_ptr<Graph> graph;  // after `device`: it uses its op table
+  std::optional<Optimizer> optimizer;
+  ScheduleOptions schedule;
+  uint64_t train_records = 0;
+  uint64_t val_records = 0;  // 0 when the run never evaluates
+  uint64_t steps_per_epoch = 0;
+  // What a checkpoint of this run says; `progress` is where the run starts and moves on with it.
+  proto::Checkpoint description;
+  std::string resumed_from;          // path, empty for a new run
+  std::vector<std::string> notices;  // what a user should know before the first step
+
+  uint64_t total_steps() const { return steps_per_epoch * config.epochs(); }
+  std::string OutputPath(const std::string& name) const;
+};
+
+inline constexpr char kLastCheckpoint[] = "last.ckpt";
+inline constexpr char kBestCheckpoint[] = "best.ckpt";
+inline constexpr char kLogFile[] = "log.jsonl";
+
+// Reads data set and checkpoint, builds the network, and makes the output folder ready.
+Result<TrainSetup> PrepareTraining(const TrainRequest& request);
+
+}  // namespace shardmill

@@ -9,6 +9,7 @@
 #include "reader/base/file.h"
 #include "reader/base/little_endian.h"
 #include "reader/block_builder.h"
+#include "reader/block_format.h"
 #include "reader/serialize.h"
 #include "reader/shard_format.h"
 
@@ -50,7 +51,8 @@ Status CheckSchema(const RecordSchema& schema, const proto::ShardSchema& message
 
 Status CheckMeta(const std::string& meta) {
   proto::RecordMeta message;
-  if (!message.ParseFromString(meta) || !IsRecordKey(message.key())) {
+  if (meta.size() > kMaxMetaBytes || !message.ParseFromString(meta) ||
+      !IsRecordKey(message.key())) {
     return InvalidArgumentError(
         "the metadata of a record is no RecordMeta with a valid key (UTF-8, 1 to 4096 bytes, no "
         "control characters)");

@@ -1,0 +1,353 @@
+// Every byte of a shard counts: whatever is flipped or cut is found by verification, and reading
+// either fails or gives what was written, but never crashes and never gives wrong data.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "proto/schema.pb.h"
+#include "reader/base/checksum.h"
+#include "reader/block_format.h"
+#include "reader/shard_format.h"
+#include "reader/shard_reader.h"
+#include "reader/verify.h"
+#include "tests/reader/shard_testing.h"
+
+namespace shardmill {
+namespace {
+
+using namespace testing_shards;  // NOLINT: the fixture's verbs
+namespace fs = std::filesystem;
+
+// image raw, label zstd, and a field with two variable dimensions.
+RecordSchema SmallSchema() {
+  RecordSchema schema = ImageAndLabel();
+  schema.fields.push_back({"points", DType::kF32, {kVariableDim, 2, kVariableDim}});
+  return schema;
+}
+
+class ShardDamage : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = EmptyFolder(std::string("damage_") +
+                          testing::UnitTest::GetInstance()->current_test_info()->name());
+    Use(2, 3);
+  }
+  void TearDown() override { ::close(descriptor_); }
+
+  // Works on a shard with so many records.
+  void Use(uint32_t records_per_block, uint64_t records) {
+    const auto result =
+        WriteTestShard(folder_, PlanOf("train", 0, 1, records_per_block), SmallSchema(), records);
+    ASSERT_TRUE(result.ok()) << result.status().ToString();
+    path_ = folder_ + "/" + result->file;
+    sound_ = ReadBytes(path_);
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_GE(descriptor_, 0);
+  }
+
+  void SetByte(uint64_t offset, char value) const {
+    ASSERT_EQ(::pwrite(descriptor_, &value, 1, static_cast<off_t>(offset)), 1);
+  }
+  void Write(const std::string& bytes) const {
+    ASSERT_EQ(::ftruncate(descriptor_, 0), 0);
+    ASSERT_EQ(::pwrite(descriptor_, bytes.data(), bytes.size(), 0),
+              static_cast<ssize_t>(bytes.size()));
+  }
+
+  bool Found() const {
+    const auto report = Verify(path_, {});
+    return report.ok() && !report->sound();
+  }
+
+  // Opens and reads everything that can be read. Damage may show or not (padding is for verify
+  // alone), but what is read well must be what was written, and errors name the shard.
+  void ReadSafely(ChecksumPolicy policy) const {
+    const auto reader = ShardReader::Open(path_, policy);
+    const Status status = reader.ok() ? ReadEverything(**reader) : reader.status();
+    if (status.ok()) return;
+    EXPECT_NE(status.message().find(path_), std::string::npos) << status.ToString();
+    EXPECT_NE(status.code(), StatusCode::kInternal) << status.ToString();
+  }
+  // The same without checksums: anything but a crash.
+  void ReadUnchecked() const {
+    const auto reader = ShardReader::Open(path_, ChecksumPolicy::kOff);
+    if (reader.ok()) (void)ReadEverything(**reader).ok();
+  }
+
+  void ExpectFoundAndSafe(const std::string& bytes, const std::string& what) const {
+    Write(bytes);
+    EXPECT_TRUE(Found()) << what;
+    const auto reader = ShardReader::Open(path_, ChecksumPolicy::kFirstTouch);
+    if (reader.ok()) (void)ReadEverything(**reader).ok();
+    ReadUnchecked();
+  }
+
+  std::string folder_;
+  std::string path_;
+  std::string sound_;
+  int descriptor_ = -1;
+};
+
+TEST_F(ShardDamage, SoundShardIsSound) {
+  EXPECT_FALSE(Found());
+  ReadSafely(ChecksumPolicy::kAlways);
+}
+
+TEST_F(ShardDamage, EveryFlippedByteIsFoundAndSafe) {
+  Use(4, 3);
+  for (uint64_t i = 0; i < sound_.size(); ++i) {
+    // Another bit at each place, and all of them now and then.
+    const int mask = i % 9 == 8 ? 0xFF : 1 << (i % 9);
+    SetByte(i, static_cast<char>(sound_[i] ^ mask));
+    EXPECT_TRUE(Found()) << "byte " << i;
+    // Reading does not look at padding, so that a sample of it will do.
+    if (sound_[i] != 0 || i % 16 == 0) {
+      ReadSafely(ChecksumPolicy::kFirstTouch);
+      ReadUnchecked();
+    }
+    SetByte(i, sound_[i]);
+  }
+  EXPECT_FALSE(Found());
+}
+
+TEST_F(ShardDamage, EveryTruncationIsFoundAndSafe) {
+  Use(4, 3);
+  for (uint64_t bytes = sound_.size(); bytes-- > 0;) {
+    ASSERT_EQ(::ftruncate(descriptor_, static_cast<off_t>(bytes)), 0);
+    EXPECT_TRUE(Found()) << "length " << bytes;
+    EXPECT_FALSE(ShardReader::Open(path_, ChecksumPolicy::kOff).ok()) << "length " << bytes;
+  }
+}
+
+TEST_F(ShardDamage, CutAtEveryPageAndLengthenedIsFound) {
+  const auto result = WriteTestShard(folder_, PlanOf("large", 0, 1, 20), SmallSchema(), 1200);
+  ASSERT_TRUE(result.ok());
+  path_ = folder_ + "/" + result->file;
+  ASSERT_GT(result->bytes, 1u << 20);
+  fs::resize_file(path_, result->bytes + 4096);
+  EXPECT_TRUE(Found());
+  EXPECT_FALSE(ShardReader::Open(path_, ChecksumPolicy::kOff).ok());
+  for (uint64_t bytes = result->bytes; bytes > 0;) {
+    bytes -= 4096;
+    fs::resize_file(path_, bytes);
+    EXPECT_TRUE(Found()) << "length " << bytes;
+    EXPECT_FALSE(ShardReader::Open(path_, ChecksumPolicy::kOff).ok()) << "length " << bytes;
+  }
+}
+
+// Places of the parts of the small shard.
+constexpr uint64_t kBlock = 8192;
+uint64_t FooterOffset(const std::string& shard) { return GetU64(shard.size() - 4096 + 48, shard); }
+
+const uint64_t kAbsurd[] = {0,
+                            1,
+                            2,
+                            4095,
+                            4096,
+                            uint64_t{1} << 31,
+                            (uint64_t{1} << 32) - 1,
+                            uint64_t{1} << 32,
+                            uint64_t{1} << 62,
+                            uint64_t{1} << 63,
+                            std::numeric_limits<uint64_t>::max()};
+
+class AbsurdNumbers : public ShardDamage {
+ protected:
+  // Puts absurd numbers, 4 and 8 bytes wide, at each multiple of 4 in [begin, end) and makes the
+  // checksums right again.
+  template <typename Reseal>
+  void TryAll(uint64_t begin, uint64_t end, Reseal reseal) {
+    for (uint64_t offset = begin; offset < end; offset += 4) {
+      for (const uint64_t value : kAbsurd) {
+        for (const bool is_wide : {false, true}) {
+          if (is_wide && offset % 8 != 0) continue;
+          std::string bytes = sound_;
+          if (is_wide) {
+            SetU64(offset, value, &bytes);
+          } else {
+            SetU32(offset, static_cast<uint32_t>(value), &bytes);
+          }
+          reseal(&bytes);
+          if (bytes == sound_) continue;
+          ExpectFoundAndSafe(
+              bytes, "offset " + std::to_string(offset) + " value " + std::to_string(value));
+        }
+      }
+    }
+  }
+};
+
+TEST_F(AbsurdNumbers, InTheSuperblock) { TryAll(8, 128, ResealSuperblock); }
+
+TEST_F(AbsurdNumbers, InTheFooter) {
+  const uint64_t footer = FooterOffset(sound_);
+  TryAll(footer + 8, footer + 64 + 2 * 32, ResealFooter);
+}
+
+TEST_F(AbsurdNumbers, InThePostscript) {
+  TryAll(sound_.size() - 4096 + 8, sound_.size() - 4096 + 112, ResealPostscript);
+}
+
+TEST_F(AbsurdNumbers, InABlockHeader) {
+  TryAll(kBlock + 8, kBlock + 128 + 3 * 32, [](std::string* bytes) {
+    // Where the header itself says how long it is, only a possible length can be sealed.
+    const uint64_t header_bytes = GetU64(kBlock + 56, *bytes);
+    if (header_bytes >= 16 && header_bytes <= bytes->size() - kBlock) ResealBlock(kBlock, bytes);
+  });
+}
+
+TEST_F(AbsurdNumbers, InOffsetsAndDimensions) {
+  for (const uint32_t field : {1u, 2u}) {
+    const uint64_t entry = kBlock + 128 + 32 * field;
+    const uint64_t region = kBlock + GetU64(entry + 8, sound_);
+    const uint64_t table = RegionTableBytes(2, field == 2 ? 2 : 0);
+    TryAll(region, region + table, [&](std::string* bytes) {
+      SetU64(entry + 24, Checksum64(bytes->data() + region, table), bytes);
+      ResealBlock(kBlock, bytes);
+    });
+  }
+}
+
+TEST_F(AbsurdNumbers, InOffsetsOfTheMetadata) {
+  const uint64_t region = kBlock + GetU64(kBlock + 72, sound_);
+  const uint64_t region_bytes = GetU64(kBlock + 80, sound_);
+  TryAll(region, region + 24, [&](std::string* bytes) {
+    SetU64(kBlock + 88, Checksum64(bytes->data() + region, region_bytes), bytes);
+    ResealBlock(kBlock, bytes);
+  });
+}
+
+TEST_F(ShardDamage, AbsurdSchemasAreRefusedWhenOpening) {
+  proto::ShardSchema sound;
+  ASSERT_TRUE(sound.ParseFromArray(sound_.data() + 4096, static_cast<int>(GetU64(96, sound_))));
+  const auto refused = [&](const proto::ShardSchema& schema) {
+    const std::string text = schema.SerializeAsString();
+    std::string bytes = sound_;
+    bytes.replace(4096, 4096, std::string(4096, '\0'));
+    bytes.replace(4096, text.size(), text);
+    SetU64(96, text.size(), &bytes);
+    ResealSchema(&bytes);
+    ExpectFoundAndSafe(bytes, schema.ShortDebugString());
+    const Status status = ShardReader::Open(path_, ChecksumPolicy::kOff).status();
+    EXPECT_NE(status.message().find(path_), std::string::npos) << status.ToString();
+  };
+  proto::ShardSchema schema = sound;
+  schema.mutable_fields(0)->set_shape(0, int64_t{1} << 62);
+  refused(schema);
+  schema = sound;
+  schema.mutable_fields(0)->set_shape(0, 0);
+  refused(schema);
+  schema = sound;
+  for (int i = 0; i < 100; ++i) schema.mutable_fields(2)->add_shape(-1);
+  refused(schema);
+  schema = sound;
+  schema.mutable_fields(0)->set_codec(proto::JPEG);
+  refused(schema);
+  schema = sound;
+  schema.mutable_fields(0)->set_dtype(static_cast<proto::DType>(99));
+  refused(schema);
+  schema = sound;
+  schema.mutable_fields()->RemoveLast();
+  refused(schema);
+  schema = sound;
+  schema.clear_split();
+  refused(schema);
+}
+
+// A schema that is sound but not the one that the blocks were written with.
+TEST_F(ShardDamage, AnotherSoundSchemaDoesNotFitTheBlocks) {
+  proto::ShardSchema sound;
+  ASSERT_TRUE(sound.ParseFromArray(sound_.data() + 4096, static_cast<int>(GetU64(96, sound_))));
+  for (int change = 0; change < 4; ++change) {
+    proto::ShardSchema schema = sound;
+    if (change == 0) schema.mutable_fields(0)->set_shape(0, 8);
+    if (change == 1) schema.mutable_fields(1)->set_shape(0, 8);
+    if (change == 2) schema.mutable_fields(1)->set_shape(0, -1);
+    if (change == 3) schema.mutable_fields(0)->set_codec(proto::ZSTD);
+    const std::string text = schema.SerializeAsString();
+    std::string bytes = sound_;
+    bytes.replace(4096, 4096, std::string(4096, '\0'));
+    bytes.replace(4096, text.size(), text);
+    SetU64(96, text.size(), &bytes);
+    ResealSchema(&bytes);
+    ExpectFoundAndSafe(bytes, "change " + std::to_string(change));
+  }
+}
+
+// Each structure, resealed, with one byte of its reserved or padding bytes set.
+TEST_F(ShardDamage, PaddingUnderARightChecksumMustBeZero) {
+  const uint64_t footer = FooterOffset(sound_);
+  const uint64_t end = sound_.size();
+  const auto resealed = [&](uint64_t offset, auto reseal) {
+    std::string bytes = sound_;
+    bytes[offset] = 1;
+    reseal(&bytes);
+    ASSERT_TRUE(bytes != sound_);
+    ExpectFoundAndSafe(bytes, "offset " + std::to_string(offset));
+  };
+  for (const uint64_t offset : {uint64_t{112}, uint64_t{4095}}) {
+    resealed(offset, ResealSuperblock);
+  }
+  resealed(8191, ResealSchema);
+  const auto reseal_block = [](std::string* bytes) { ResealBlock(kBlock, bytes); };
+  for (const uint64_t offset : {96, 127, 128 + 4, 4095}) resealed(kBlock + offset, reseal_block);
+  for (const uint64_t offset : {footer + 56, footer + 64 + 28, footer + 4095}) {
+    resealed(offset, ResealFooter);
+  }
+  for (const uint64_t offset : {end - 4096 + 20, end - 4096 + 104, end - 1}) {
+    resealed(offset, ResealPostscript);
+  }
+}
+
+TEST_F(ShardDamage, UnknownFeaturesAreRefusedOrIgnored) {
+  std::string bytes = sound_;
+  SetU64(32, 1, &bytes);
+  ResealSuperblock(&bytes);
+  Write(bytes);
+  EXPECT_EQ(ShardReader::Open(path_, ChecksumPolicy::kOff).status().code(),
+            StatusCode::kInvalidArgument);
+  bytes = sound_;
+  SetU32(8, 2, &bytes);
+  ResealSuperblock(&bytes);
+  Write(bytes);
+  EXPECT_EQ(ShardReader::Open(path_, ChecksumPolicy::kOff).status().code(),
+            StatusCode::kInvalidArgument);
+  // A compatible feature may use the reserved bytes of the superblock.
+  bytes = sound_;
+  SetU64(24, 1, &bytes);
+  SetU64(112, 7, &bytes);
+  ResealSuperblock(&bytes);
+  Write(bytes);
+  ReadSafely(ChecksumPolicy::kAlways);
+  EXPECT_TRUE(ShardReader::Open(path_, ChecksumPolicy::kOff).ok());
+}
+
+TEST_F(ShardDamage, SparseGiantsAreRefusedAtOnce) {
+  for (const int exponent : {31, 32, 42}) {
+    const uint64_t bytes = uint64_t{1} << exponent;
+    Write(sound_);
+    // The disk may not support files of this size.
+    if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) continue;
+    EXPECT_FALSE(ShardReader::Open(path_, ChecksumPolicy::kOff).ok());
+    // With a postscript that fits the size and points at a footer of holes.
+    std::string postscript = sound_.substr(sound_.size() - 4096);
+    SetU64(48, bytes - 4096 - (uint64_t{1} << 20), &postscript);
+    SetU64(56, uint64_t{1} << 20, &postscript);
+    SetU64(80, bytes, &postscript);
+    ResealPostscript(&postscript);
+    ASSERT_EQ(::pwrite(descriptor_, postscript.data(), 4096, static_cast<off_t>(bytes - 4096)),
+              4096);
+    EXPECT_FALSE(ShardReader::Open(path_, ChecksumPolicy::kOff).ok());
+    EXPECT_TRUE(Found());
+  }
+}
+
+}  // namespace
+}  // namespace shardmill

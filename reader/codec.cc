@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "reader/base/checksum.h"
+#include "reader/base/little_endian.h"
 
 namespace shardmill {
 namespace {
@@ -30,10 +31,13 @@ Status WrongSize(const FieldSpec& spec, uint64_t bytes, uint64_t expected) {
 // One whole frame that says its own decoded size: what FORMAT.md allows.
 Status CheckZstdFrame(const FieldSpec& spec, const void* stored, uint64_t stored_bytes,
                       uint64_t tensor_bytes) {
+  // zstd itself would pass over a skippable frame as if it were an empty one.
+  if (stored_bytes < 4 || LoadU32(static_cast<const uint8_t*>(stored)) != ZSTD_MAGICNUMBER) {
+    return DataLossError("field " + spec.name + " holds no zstd frame");
+  }
   const unsigned long long content_bytes = ZSTD_getFrameContentSize(stored, stored_bytes);
   if (content_bytes == ZSTD_CONTENTSIZE_ERROR || content_bytes == ZSTD_CONTENTSIZE_UNKNOWN) {
-    return DataLossError("field " + spec.name +
-                         " holds no zstd frame, or one that does not say its size");
+    return DataLossError("field " + spec.name + " holds a zstd frame that does not say its size");
   }
   if (content_bytes != tensor_bytes) return WrongSize(spec, content_bytes, tensor_bytes);
   const size_t frame_bytes = ZSTD_findFrameCompressedSize(stored, stored_bytes);

@@ -8,8 +8,8 @@ packages=(
   # build
   bazel-bootstrap bazel-rules-java g++ protobuf-compiler python3
   # libraries
-  libcli11-dev libdnnl-dev libhwy-dev libopencv-dev libpng-dev libprotobuf-dev libxxhash-dev
-  libzstd-dev
+  libcli11-dev libdnnl-dev libhwy-dev libjpeg62-turbo-dev libopencv-dev libpng-dev
+  libprotobuf-dev libxxhash-dev libzstd-dev
   # tests and benchmarks
   libbenchmark-dev libgmock-dev libgtest-dev
 )

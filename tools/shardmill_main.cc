@@ -5,6 +5,7 @@
 #include "reader/base/version.h"
 #include "reader/console/command_line.h"
 #include "tools/dump_command.h"
+#include "tools/pack_command.h"
 #include "tools/sample_command.h"
 #include "tools/verify_command.h"
 
@@ -12,6 +13,7 @@ int main(int argc, char** argv) {
   shardmill::CommandLine commands(
       "shardmill", "Packs image data sets into shards that training reads at memory speed.",
       std::string(shardmill::kVersion));
+  shardmill::AddPackCommand(&commands);
   shardmill::AddDumpCommand(&commands);
   shardmill::AddVerifyCommand(&commands);
   shardmill::AddSampleCommand(&commands);

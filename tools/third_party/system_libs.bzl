@@ -15,6 +15,7 @@ _LIBRARIES = {
     "googletest": "/usr/include/gtest",
     "hwy": "/usr/include/hwy",
     "opencv": "/usr/include/opencv4",
+    "jpeg": "/usr/include",
     "png": "/usr/include/libpng16",
     "protobuf": "/usr/include/google/protobuf",
     "xxhash": "/usr/include",

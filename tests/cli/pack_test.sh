@@ -1,0 +1,188 @@
+#!/usr/bin/env bash
+# shardmill sample and pack as a user runs them: exit codes, outputs, what lies in the folder.
+# usage: pack_test.sh SHARDMILL
+set -u
+shardmill=$PWD/$1
+work=$TEST_TMPDIR/work
+mkdir -p "$work"
+cd "$work" || exit 1
+failures=0
+
+# expect CODE WORDS… runs shardmill; its outputs are in out and err.
+expect() {
+  local code=$1
+  shift
+  "$shardmill" "$@" >out 2>err
+  local got=$?
+  if [ "$got" -ne "$code" ]; then
+    echo "FAILED: shardmill $*: exit $got, expected $code"
+    sed 's/^/  /' out err
+    failures=$((failures + 1))
+  fi
+}
+# holds FILE TEXT
+holds() {
+  if ! grep -qF -- "$2" "$1"; then
+    echo "FAILED: $1 does not hold '$2':"
+    sed 's/^/  /' "$1"
+    failures=$((failures + 1))
+  fi
+}
+# check COMMAND… must succeed.
+check() {
+  if ! "$@"; then
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+  fi
+}
+same_tree() { diff -r "$1" "$2" >/dev/null; }
+is_empty() { [ ! -s "$1" ]; }
+is_missing() { [ ! -e "$1" ]; }
+
+# Usage.
+expect 2
+holds err "no command given"
+expect 0 --help
+holds out "pack"
+check is_empty err
+expect 0 pack --help
+holds out "--eval-crop-mode"
+expect 2 pakc
+holds err "did you mean 'pack'?"
+expect 2 pack
+holds err "SOURCE"
+expect 2 pack nowhere --cropp 3x4 -o out1
+holds err "did you mean '--crop'?"
+expect 2 pack nowhere -o out1 --crop 352
+holds err "HEIGHTxWIDTH"
+expect 2 pack nowhere -o out1 --crop-mode random
+holds err "--crop-mode random needs --crop"
+expect 2 pack nowhere -o out1 --on-error sometimes
+holds err "skip=N"
+expect 2 pack nowhere
+holds err "-o OUT is missing"
+expect 3 pack nowhere -o out1
+holds err "shardmill pack: error: cannot read folder nowhere"
+check is_missing out1
+mkdir empty
+expect 3 pack empty -o out1
+holds err "there are no files in empty"
+mkdir strange
+echo hello >strange/notes.md
+expect 2 pack strange -o out1
+holds err "no known layout fits strange"
+holds err "1 .md"
+check is_missing out1
+
+# A good pack, the same again, and into another folder with another number of threads.
+expect 0 sample -o scenes --count 12 --height 48 --width 64
+holds out "10 train and 2 val pairs, 48 high × 64 wide"
+expect 0 pack scenes -o one --jobs 1 --shard-size 40KiB --block-size 20KiB
+holds out "12 packed + 0 skipped = 12 inputs"
+holds err "taken for layout suite"
+check test -f one/manifest.json
+check test "$(find one -name 'train-*-of-00004.shard' | wc -l)" -eq 4
+check test "$(find one -name '.*' -type f | wc -l)" -eq 0
+expect 0 pack scenes -o four --jobs 4 --shard-size 40KiB --block-size 20KiB --quiet
+check is_empty err
+check same_tree one four
+expect 2 pack scenes -o one
+holds err "holds a data set already; replace it with --overwrite"
+check same_tree one four
+expect 0 pack scenes -o one --overwrite --one-hot bits
+check test "$(find one -type f | wc -l)" -eq 3
+check test "$(find one -mindepth 1 -type d | wc -l)" -eq 0
+
+# A dry run writes nothing.
+expect 0 pack scenes -o dry --dry-run
+holds out "plan: 12 inputs"
+check is_missing dry
+expect 0 pack scenes --dry-run --json
+holds out '"dry_run": true'
+
+# Shards of a stopped pack of the same set are written again; of another set they are kept.
+mkdir stopped
+cp four/train-00000-of-00004.shard stopped/
+expect 0 pack scenes -o stopped --shard-size 40KiB --block-size 20KiB
+check same_tree stopped four
+mkdir other
+cp four/train-00000-of-00004.shard other/
+expect 2 pack scenes -o other --crop 16x16
+holds err "holds shards of another data set"
+check test -f other/train-00000-of-00004.shard
+
+# JSON is one object on stdout.
+expect 0 pack scenes -o json --json --quiet
+check is_empty err
+check python3 -c '
+import json
+report = json.load(open("out"))
+assert report["packed"] == 12 and report["skipped"] == 0 and report["inputs"] == 12
+assert [s["name"] for s in report["splits"]] == ["train", "val"]
+assert report["classes"][0]["name"] == "sky" and report["classes"][0]["color"] == "#808080"
+assert abs(sum(c["share"] for c in report["classes"]) - 1) < 1e-9
+'
+
+# Damaged and missing inputs.
+cp -r scenes broken
+head -c 900 scenes/train/scene_0003.png >broken/train/scene_0003.png
+: >broken/train/scene_0005.png
+expect 4 pack broken -o bad
+holds err "shardmill pack: error: train/scene_000"
+check is_missing bad
+rm broken/train_labels/scene_0007_L.png
+expect 3 pack broken -o bad
+holds err "train/scene_0007.png: there is no label with this stem in train_labels"
+check is_missing bad
+expect 6 pack broken -o bad --on-error skip
+holds out "9 packed + 3 skipped = 12 inputs"
+holds out "skipped: train/scene_0003.png: damaged PNG"
+holds out "skipped: train/scene_0005.png: this is an empty file"
+expect 6 pack broken -o bad --overwrite --on-error skip=2
+expect 0 pack broken -o bad --overwrite --on-error skip=3
+
+# A colour that is in no class stops the pack and names the worst offenders.
+printf '\xef\xbb\xbfname,r,g,b\r\n building , 128 ,0,0.0\r\nroad,128,64,128\r\n\r\n' >few.csv
+expect 4 pack scenes -o few --classes few.csv
+holds err "12 label files hold"
+holds err "colour 128,128,128 (#808080)"
+holds err "train_labels/scene_000"
+check is_missing few
+
+# A locked folder is refused.
+mkdir locked
+exec 9>locked/.shardmill-lock
+flock 9
+expect 2 pack scenes -o locked
+holds err "another pack is writing to locked"
+exec 9>&-
+
+# Output that cannot be written is no success.
+"$shardmill" pack scenes -o full --quiet >/dev/full 2>err
+check test $? -eq 3
+holds err "cannot write to standard output"
+
+# Ctrl-C: exit code 130, and nothing partial under a final name. (A background job of this shell
+# ignores SIGINT unless job control is on.)
+expect 0 sample -o many --count 240 --height 96 --width 128
+options=(--shard-size 480KiB --image-codec zstd)
+set -m
+"$shardmill" pack many -o cut --jobs 1 "${options[@]}" >out 2>err &
+packer=$!
+set +m
+for _ in $(seq 2000); do # until the first shard is complete
+  compgen -G "cut/train-00000-of-*.shard" >/dev/null && break
+  sleep 0.01
+done
+kill -INT "$packer"
+wait "$packer"
+check test $? -eq 130
+holds err "interrupted by SIGINT"
+check is_missing cut/manifest.json
+check test "$(find cut -name '*.tmp-*' | wc -l)" -eq 0
+expect 0 pack many -o cut "${options[@]}"
+expect 0 pack many -o whole "${options[@]}"
+check same_tree cut whole
+
+[ "$failures" -eq 0 ] || echo "$failures checks failed"
+exit $((failures > 0))

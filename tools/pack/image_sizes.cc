@@ -1,0 +1,97 @@
+#include "tools/pack/image_sizes.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "reader/base/file.h"
+#include "reader/base/interrupt.h"
+#include "reader/base/ordered_pipeline.h"
+#include "reader/console/terminal.h"
+#include "tools/pack/image_decode.h"
+#include "tools/progress.h"
+
+namespace shardmill {
+namespace {
+
+// Holds the headers of nearly all files; a photograph with a large preview in it needs more.
+constexpr size_t kPrefixBytes = size_t{64} << 10;
+
+std::string ReadPrefix(const std::string& path) {
+  std::string prefix(kPrefixBytes, '\0');
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return "";
+  ssize_t bytes = ::pread(file, prefix.data(), prefix.size(), 0);
+  ::close(file);
+  prefix.resize(bytes < 0 ? 0 : static_cast<size_t>(bytes));
+  return prefix;
+}
+
+std::optional<ImageSize> SizeOf(const std::string& path, uint64_t file_bytes, uint64_t max_pixels) {
+  std::string prefix = ReadPrefix(path);
+  if (prefix.size() < kPrefixBytes || file_bytes <= kPrefixBytes) {
+    Result<ImageSize> size = ProbeImageSize(prefix, max_pixels);
+    return size.ok() ? std::optional<ImageSize>(*size) : std::nullopt;
+  }
+  Result<ImageSize> size = ProbeImageSize(prefix, max_pixels);
+  if (size.ok()) return *size;
+  Result<std::string> file = ReadFile(path, file_bytes);
+  if (!file.ok()) return std::nullopt;
+  size = ProbeImageSize(*file, max_pixels);
+  return size.ok() ? std::optional<ImageSize>(*size) : std::nullopt;
+}
+
+bool MoreFrequent(const SizeCount& a, const SizeCount& b) {
+  if (a.images != b.images) return a.images > b.images;
+  return std::pair(a.size.height, a.size.width) > std::pair(b.size.height, b.size.width);
+}
+
+}  // namespace
+
+Result<std::vector<SizeCount>> CountImageSizes(const InputSet& set, const PackOptions& options,
+                                               int threads, Progress* progress) {
+  std::vector<const Sample*> samples;
+  for (const InputSplit& split : set.splits) {
+    for (const Sample& sample : split.samples) samples.push_back(&sample);
+  }
+  std::map<std::pair<uint32_t, uint32_t>, SizeCount> counts;
+  PipelineOptions pipeline;
+  pipeline.threads = threads;
+  pipeline.cancelled = WasInterrupted;
+  using MaybeSize = std::optional<ImageSize>;
+  RETURN_IF_ERROR(RunOrdered<MaybeSize>(
+      pipeline, samples.size(),
+      [&](uint64_t index, int) -> Result<MaybeSize> {
+        const SourceFile& image = samples[index]->image;
+        return SizeOf(JoinPath(set.root, image.path), image.bytes, options.max_pixels);
+      },
+      [&](uint64_t index, MaybeSize size) {
+        progress->Add(1, 0);
+        if (!size.has_value()) return OkStatus();
+        SizeCount& count = counts[{size->height, size->width}];
+        if (count.images++ == 0) count.example = samples[index]->key;
+        count.size = *size;
+        return OkStatus();
+      }));
+  std::vector<SizeCount> sizes;
+  for (auto& [key, count] : counts) sizes.push_back(std::move(count));
+  std::sort(sizes.begin(), sizes.end(), MoreFrequent);
+  return sizes;
+}
+
+std::string DescribeSizes(const std::vector<SizeCount>& sizes, size_t lines) {
+  std::string text;
+  for (size_t i = 0; i < std::min(lines, sizes.size()); ++i) {
+    const SizeCount& count = sizes[i];
+    text += "\n  " + DescribeImageSize(count.size) + ": " + FormatCount(count.images) +
+            (count.images == 1 ? " image, " : " images, for example ") +
+            EscapeControl(count.example);
+  }
+  if (sizes.size() > lines) text += "\n  … " + FormatCount(sizes.size()) + " sizes in all";
+  return text;
+}
+
+}  // namespace shardmill

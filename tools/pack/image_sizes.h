@@ -1,0 +1,31 @@
+// Finds out how large the images of a set are, without decoding where headers say it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "tools/pack/input_set.h"
+#include "tools/pack/pack_options.h"
+
+namespace shardmill {
+
+class Progress;
+
+struct SizeCount {
+  ImageSize size;
+  uint64_t images = 0;
+  std::string example;  // key of the first
+};
+
+// The sizes of all images of the set, upright, the most frequent first. Files that cannot be
+// read are left out: packing reports them.
+Result<std::vector<SizeCount>> CountImageSizes(const InputSet& set, const PackOptions& options,
+                                               int threads, Progress* progress);
+
+// "352 high × 480 wide: 367 images (train/a.png, …)", a line per size, at most `lines`.
+std::string DescribeSizes(const std::vector<SizeCount>& sizes, size_t lines);
+
+}  // namespace shardmill

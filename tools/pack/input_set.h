@@ -1,0 +1,55 @@
+// What a source folder holds, as its layout says: the samples of each split and the classes.
+//
+// Plain data, made before any pixel is decoded.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reader/schema.h"
+
+namespace shardmill {
+
+struct SourceFile {
+  std::string path;    // below the source folder
+  uint64_t bytes = 0;  // when it was listed
+};
+
+struct Sample {
+  std::string key;
+  SourceFile image;
+  SourceFile label;       // a label image; without path for classification
+  uint32_t class_id = 0;  // for classification
+};
+
+// An input that is no sample: an image without its label, a listed file that is not there.
+struct Problem {
+  std::string key;
+  std::string reason;
+};
+
+struct InputSplit {
+  std::string name;
+  std::vector<Sample> samples;    // sorted by key
+  std::vector<Problem> problems;  // sorted by key
+
+  uint64_t inputs() const { return samples.size() + problems.size(); }
+};
+
+enum class Task { kSegmentation, kClassification };
+
+struct InputSet {
+  std::string root;    // the source folder
+  std::string layout;  // "camvid", "suite", "imagefolder"
+  Task task = Task::kSegmentation;
+  std::vector<ClassInfo> classes;
+  bool colors_in_files = false;    // class colours are those of the label files
+  std::optional<uint32_t> ignore;  // the value in label files that means "no class"
+  std::vector<InputSplit> splits;  // without empty ones; train first
+  uint64_t hidden_files = 0;
+  std::vector<std::string> notes;  // what the user should know of how it was read
+};
+
+}  // namespace shardmill

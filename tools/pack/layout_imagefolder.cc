@@ -1,0 +1,236 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "reader/base/checksum.h"
+#include "tools/pack/class_table.h"
+#include "tools/pack/file_format.h"
+#include "tools/pack/layout.h"
+#include "tools/pack/layouts.h"
+#include "tools/pack/record_key.h"
+#include "tools/pack/text_lines.h"
+
+namespace shardmill {
+namespace {
+
+// One in this many images goes to the made val split.
+constexpr uint64_t kValShare = 10;
+
+// Folders of these names hold the halves of pairs, never a class: taking them for classes would
+// silently train on nonsense.
+bool HoldsPairs(const std::string& folder) {
+  static const std::set<std::string> kNames = {"image",
+                                               "images",
+                                               "img",
+                                               "imgs",
+                                               "mask",
+                                               "masks",
+                                               "label",
+                                               "labels",
+                                               "annotation",
+                                               "annotations",
+                                               "annot",
+                                               "gt",
+                                               "gtfine",
+                                               "leftimg8bit",
+                                               "jpegimages",
+                                               "segmentationclass",
+                                               "segmentationobject",
+                                               "trainannot",
+                                               "valannot",
+                                               "testannot"};
+  return kNames.count(LowerCase(folder)) > 0;
+}
+
+bool HasImagesBelow(const FolderListing& listing, const std::string& folder) {
+  auto [begin, end] = listing.FilesBelow(folder);
+  return std::any_of(listing.files.begin() + static_cast<int64_t>(begin),
+                     listing.files.begin() + static_cast<int64_t>(end),
+                     [](const ListedFile& file) { return HasImageExtension(file.path); });
+}
+
+bool HasImagesDirectlyIn(const FolderListing& listing, const std::string& folder) {
+  std::vector<std::string> names = listing.FilesIn(folder);
+  return std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return HasImageExtension(name); });
+}
+
+// The folders at the top that are splits; empty: the classes lie at the top.
+std::vector<std::string> SplitFolders(const FolderListing& listing) {
+  std::vector<std::string> splits;
+  for (const std::string& folder : listing.FoldersIn("")) {
+    if (!UsualSplitName(folder).empty()) splits.push_back(folder);
+  }
+  return splits;
+}
+
+bool LooksLikeClassFolders(const FolderListing& listing, const std::string& parent) {
+  std::vector<std::string> classes = listing.FoldersIn(parent);
+  if (classes.empty() || HasImagesDirectlyIn(listing, parent)) return false;
+  bool any_image = false;
+  for (const std::string& name : classes) {
+    if (HoldsPairs(name)) return false;
+    any_image = any_image || HasImagesBelow(listing, parent.empty() ? name : parent + "/" + name);
+  }
+  return any_image;
+}
+
+class ClassFolderReader {
+ public:
+  ClassFolderReader(const FolderListing& listing, InputSet* set) : listing_(listing), set_(set) {}
+
+  // Classes are the sorted folder names of `parent`; empty folders keep their id.
+  void MakeClasses(const std::string& parent);
+  Status ReadSplit(const std::string& folder, const std::string& name);
+  Status ReadAndSplit();
+
+ private:
+  Status ReadSamples(const std::string& parent, InputSplit* split);
+  Status AddFile(const ListedFile& file, size_t parent_bytes, InputSplit* split);
+  Result<uint32_t> ClassOf(const std::string& name, const std::string& path);
+
+  const FolderListing& listing_;
+  InputSet* set_;
+  uint64_t others_ = 0;
+  std::map<std::string, uint32_t> ids_;  // of the class table, by name
+};
+
+void ClassFolderReader::MakeClasses(const std::string& parent) {
+  for (const std::string& name : listing_.FoldersIn(parent)) {
+    ClassInfo info;
+    info.id = static_cast<uint32_t>(set_->classes.size());
+    info.name = name;
+    set_->classes.push_back(std::move(info));
+  }
+}
+
+Result<uint32_t> ClassFolderReader::ClassOf(const std::string& name, const std::string& path) {
+  if (ids_.empty()) {
+    for (const ClassInfo& info : set_->classes) ids_[info.name] = info.id;
+  }
+  auto found = ids_.find(name);
+  if (found != ids_.end()) return found->second;
+  return InvalidArgumentError("folder '" + name + "' of " + path +
+                              " is not in the class table, which comes from the train split or "
+                              "--classes FILE; all splits share one table");
+}
+
+Status ClassFolderReader::AddFile(const ListedFile& file, size_t parent_bytes, InputSplit* split) {
+  if (!HasImageExtension(file.path)) {
+    if (others_++ == 0) set_->notes.push_back("left out, no image's extension: " + file.path);
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(std::string key, RecordKey(file.path));
+  size_t slash = file.path.find('/', parent_bytes);
+  if (slash == std::string::npos) {
+    split->problems.push_back({key, "it lies in no class folder"});
+    return OkStatus();
+  }
+  std::string name = file.path.substr(parent_bytes, slash - parent_bytes);
+  ASSIGN_OR_RETURN(uint32_t class_id, ClassOf(name, file.path));
+  split->samples.push_back({key, {file.path, file.bytes}, {}, class_id});
+  return OkStatus();
+}
+
+Status ClassFolderReader::ReadSamples(const std::string& parent, InputSplit* split) {
+  auto [begin, end] = parent.empty() ? std::pair<size_t, size_t>{0, listing_.files.size()}
+                                     : listing_.FilesBelow(parent);
+  const size_t parent_bytes = parent.empty() ? 0 : parent.size() + 1;
+  for (size_t i = begin; i < end; ++i) {
+    RETURN_IF_ERROR(AddFile(listing_.files[i], parent_bytes, split));
+  }
+  return OkStatus();
+}
+
+Status ClassFolderReader::ReadSplit(const std::string& folder, const std::string& name) {
+  InputSplit split;
+  split.name = name;
+  RETURN_IF_ERROR(ReadSamples(folder, &split));
+  set_->splits.push_back(std::move(split));
+  return OkStatus();
+}
+
+Status ClassFolderReader::ReadAndSplit() {
+  InputSplit all, train, val;
+  RETURN_IF_ERROR(ReadSamples("", &all));
+  train.name = "train";
+  val.name = "val";
+  train.problems = std::move(all.problems);
+  for (Sample& sample : all.samples) {
+    bool to_val = Checksum64(sample.key.data(), sample.key.size()) % kValShare == 0;
+    (to_val ? val : train).samples.push_back(std::move(sample));
+  }
+  set_->notes.push_back("the folder has no splits: made train and val 90/10 by hash of the key (" +
+                        std::to_string(train.samples.size()) + " and " +
+                        std::to_string(val.samples.size()) + ")");
+  set_->splits.push_back(std::move(train));
+  set_->splits.push_back(std::move(val));
+  return OkStatus();
+}
+
+// The split whose folders make the class table.
+const std::string* TrainFolder(const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders) {
+    if (UsualSplitName(folder) == "train") return &folder;
+  }
+  return nullptr;
+}
+
+Status CheckClassNames(const std::vector<ClassInfo>& classes) {
+  if (classes.size() > kMaxClasses) return InvalidArgumentError("more than 65,535 class folders");
+  for (const ClassInfo& info : classes) {
+    ASSIGN_OR_RETURN(std::string key, RecordKey(info.name));
+    if (key != info.name) {
+      return InvalidArgumentError("the class folder '" + key +
+                                  "' has a name that is not UTF-8 without control characters; "
+                                  "rename it");
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+std::string RecognizeImageFolder(const FolderListing& listing) {
+  std::vector<std::string> splits = SplitFolders(listing);
+  const std::string parent = splits.empty() ? "" : splits.front();
+  if (!LooksLikeClassFolders(listing, parent)) return "";
+  std::vector<std::string> classes = listing.FoldersIn(parent);
+  return "images lie in folders named by class (" + classes.front() +
+         (classes.size() > 1 ? ", " + classes[1] + (classes.size() > 2 ? ", …" : "") : "") + ")";
+}
+
+Status ReadImageFolder(const FolderListing& listing, const std::vector<ClassInfo>& classes,
+                       InputSet* set) {
+  set->task = Task::kClassification;
+  set->classes = classes;
+  ClassFolderReader reader(listing, set);
+  std::vector<std::string> folders = SplitFolders(listing);
+  if (folders.empty()) {
+    if (classes.empty()) reader.MakeClasses("");
+    RETURN_IF_ERROR(CheckClassNames(set->classes));
+    return reader.ReadAndSplit();
+  }
+  const std::string* train = TrainFolder(folders);
+  if (classes.empty()) {
+    if (train == nullptr) {
+      return InvalidArgumentError(
+          "there is no train folder, whose class folders number the "
+          "classes; give the class table with --classes FILE");
+    }
+    reader.MakeClasses(*train);
+  }
+  RETURN_IF_ERROR(CheckClassNames(set->classes));
+  for (const std::string& folder : listing.FoldersIn("")) {
+    const std::string split = UsualSplitName(folder);
+    if (split.empty()) {
+      set->notes.push_back("folder " + folder + " is no split and was left out");
+    } else {
+      RETURN_IF_ERROR(reader.ReadSplit(folder, split));
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace shardmill

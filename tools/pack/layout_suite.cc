@@ -1,0 +1,67 @@
+#include <utility>
+
+#include "reader/base/file.h"
+#include "reader/names.h"
+#include "tools/pack/class_table.h"
+#include "tools/pack/layout.h"
+#include "tools/pack/layouts.h"
+#include "tools/pack/pairing.h"
+
+namespace shardmill {
+namespace {
+
+constexpr char kLabelsSuffix[] = "_labels";
+constexpr char kClassTable[] = "class_dict.csv";
+
+// Folders X for which X_labels exists too.
+std::vector<std::string> SplitFolders(const FolderListing& listing) {
+  std::vector<std::string> splits;
+  for (const std::string& name : listing.FoldersIn("")) {
+    if (listing.HasFolder(name + kLabelsSuffix)) splits.push_back(name);
+  }
+  return splits;
+}
+
+}  // namespace
+
+std::string RecognizeSuite(const FolderListing& listing) {
+  std::vector<std::string> splits = SplitFolders(listing);
+  if (splits.empty()) return "";
+  return "folder " + splits.front() + " lies beside " + splits.front() + kLabelsSuffix;
+}
+
+Status ReadSuite(const FolderListing& listing, const std::vector<ClassInfo>& classes,
+                 InputSet* set) {
+  std::vector<std::string> folders = SplitFolders(listing);
+  if (folders.empty()) {
+    return InvalidArgumentError("no folder X with a folder X_labels beside it in " + listing.root);
+  }
+  set->classes = classes;
+  if (classes.empty()) {
+    if (listing.Find(kClassTable) == nullptr) {
+      return NotFoundError("there is no " + std::string(kClassTable) + " in " + listing.root +
+                           "; give the class table with --classes FILE");
+    }
+    ASSIGN_OR_RETURN(set->classes, ReadClassTable(JoinPath(listing.root, kClassTable)));
+  }
+  set->colors_in_files = AllHaveColors(set->classes);
+  for (const std::string& folder : folders) {
+    const std::string usual = UsualSplitName(folder);
+    const std::string split = usual.empty() ? folder : usual;
+    if (!IsPlainName(split)) {
+      return InvalidArgumentError("folder '" + folder +
+                                  "' cannot be the name of a split; use letters, digits, _ . -");
+    }
+    PairFolders pair = {folder, folder + kLabelsSuffix, "_L"};
+    ASSIGN_OR_RETURN(InputSplit input, PairByStem(listing, split, pair, &set->notes));
+    set->splits.push_back(std::move(input));
+  }
+  for (const std::string& folder : listing.FoldersIn("")) {
+    if (UsualSplitName(folder).empty() || listing.HasFolder(folder + kLabelsSuffix)) continue;
+    set->notes.push_back("folder " + folder + " has no " + folder + kLabelsSuffix +
+                         " beside it and was left out");
+  }
+  return OkStatus();
+}
+
+}  // namespace shardmill

@@ -1,0 +1,100 @@
+#include "tools/pack/measure.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "proto/manifest.pb.h"
+#include "reader/statistics.h"
+
+namespace shardmill {
+namespace {
+
+constexpr size_t kChannels = 3;
+
+struct ChannelSums {
+  uint64_t sum[kChannels] = {}, sum_sq[kChannels] = {};
+};
+
+// Adds one row of interleaved RGB. 32-bit sums are fast and hold 65,536 squares of bytes.
+void AddRow(const uint8_t* row, size_t pixels, ChannelSums* sums) {
+  constexpr size_t kPiece = 65536;
+  while (pixels > 0) {
+    const size_t piece = std::min(pixels, kPiece);
+    uint32_t sum[kChannels] = {}, sum_sq[kChannels] = {};
+    for (size_t i = 0; i < piece; ++i, row += kChannels) {
+      for (size_t c = 0; c < kChannels; ++c) {
+        sum[c] += row[c];
+        sum_sq[c] += uint32_t{row[c]} * row[c];
+      }
+    }
+    for (size_t c = 0; c < kChannels; ++c) {
+      sums->sum[c] += sum[c];
+      sums->sum_sq[c] += sum_sq[c];
+    }
+    pixels -= piece;
+  }
+}
+
+// Labels consist of long runs of one id: counting a run is one addition.
+template <typename Id>
+void CountRow(const Id* row, size_t width, std::vector<uint64_t>* counts) {
+  for (size_t x = 0; x < width;) {
+    size_t end = x + 1;
+    while (end < width && row[end] == row[x]) ++end;
+    (*counts)[row[x]] += end - x;
+    x = end;
+  }
+}
+
+template <typename Id>
+std::vector<uint64_t> CountIds(const LabelMap& labels, const Region& region) {
+  std::vector<uint64_t> counts(size_t{1} << (8 * sizeof(Id)));
+  const auto* ids = reinterpret_cast<const Id*>(labels.bytes.data());
+  for (uint32_t y = 0; y < region.size.height; ++y) {
+    CountRow(ids + size_t{region.y + y} * labels.size.width + region.x, region.size.width, &counts);
+  }
+  return counts;
+}
+
+}  // namespace
+
+void MeasureImage(const RgbImage& image, const Region& region, proto::Statistics* statistics) {
+  ChannelSums sums;
+  for (uint32_t y = 0; y < region.size.height; ++y) {
+    const size_t first = size_t{region.y + y} * image.size.width + region.x;
+    AddRow(image.pixels + kChannels * first, region.size.width, &sums);
+  }
+  statistics->set_image_pixels(region.size.pixels());
+  for (size_t c = 0; c < kChannels; ++c) {
+    AddUInt128(sums.sum[c], 0, statistics->add_channel_sum());
+    AddUInt128(sums.sum_sq[c], 0, statistics->add_channel_sum_sq());
+  }
+}
+
+void MeasureLabels(const LabelMap& labels, const Region& region, uint32_t classes,
+                   proto::Statistics* statistics) {
+  const std::vector<uint64_t> counts = labels.dtype == DType::kU8
+                                           ? CountIds<uint8_t>(labels, region)
+                                           : CountIds<uint16_t>(labels, region);
+  uint64_t labelled = 0;
+  for (uint32_t id = 0; id < classes; ++id) labelled += counts[id];
+  for (uint32_t id = 0; id < classes; ++id) {
+    const bool occurs = counts[id] > 0;
+    statistics->add_class_pixels(counts[id]);
+    statistics->add_class_images(occurs ? 1 : 0);
+    statistics->add_class_image_pixels(occurs ? labelled : 0);
+  }
+  statistics->set_ignore_pixels(region.size.pixels() - labelled);
+}
+
+void MeasureClassId(uint32_t class_id, uint32_t classes, proto::Statistics* statistics) {
+  for (uint32_t id = 0; id < classes; ++id) {
+    const uint64_t count = id == class_id ? 1 : 0;
+    statistics->add_class_pixels(count);
+    statistics->add_class_images(count);
+    statistics->add_class_image_pixels(count);
+  }
+}
+
+}  // namespace shardmill

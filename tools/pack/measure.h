@@ -1,0 +1,35 @@
+// The statistics of one record: sums for mean, deviation and class shares. Padding is not
+// counted. reader/statistics.h adds records up.
+//
+// Stateless; safe for concurrent use on different messages.
+#pragma once
+
+#include <cstdint>
+
+#include "tools/pack/label_decode.h"
+#include "tools/pack/rgb_convert.h"
+
+namespace shardmill {
+
+namespace proto {
+class Statistics;
+}  // namespace proto
+
+// A part of an image: rows [y, y + size.height), columns [x, x + size.width).
+struct Region {
+  uint32_t y = 0, x = 0;
+  ImageSize size;
+};
+
+// Sets the sums of the three channels over the region.
+void MeasureImage(const RgbImage& image, const Region& region, proto::Statistics* statistics);
+
+// Sets the pixels per class over the region. Ids below `classes` count as classes, others as
+// ignore.
+void MeasureLabels(const LabelMap& labels, const Region& region, uint32_t classes,
+                   proto::Statistics* statistics);
+
+// Sets the counts of an image that has one class as a whole.
+void MeasureClassId(uint32_t class_id, uint32_t classes, proto::Statistics* statistics);
+
+}  // namespace shardmill

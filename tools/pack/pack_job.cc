@@ -1,0 +1,201 @@
+#include "tools/pack/pack_job.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "reader/base/thread_budget.h"
+#include "reader/console/command_line.h"
+#include "reader/console/terminal.h"
+#include "tools/pack/image_sizes.h"
+#include "tools/pack/layout.h"
+#include "tools/pack/output_folder.h"
+#include "tools/pack/pack_plan.h"
+#include "tools/pack/pack_report.h"
+#include "tools/pack/pack_run.h"
+#include "tools/progress.h"
+
+namespace shardmill {
+namespace {
+
+constexpr size_t kProblemsShown = 10;
+constexpr size_t kSizesShown = 10;
+// With more ignored pixels than this, an absent class may hide behind the ignore value.
+constexpr double kMuchIgnored = 0.2;
+
+void Warn(const std::string& text) {
+  std::fprintf(stderr, "shardmill pack: warning: %s\n", EscapeControl(text).c_str());
+}
+
+void Note(const PackOptions& options, const std::string& text) {
+  if (!options.quiet) std::fprintf(stderr, "%s\n", EscapeControl(text).c_str());
+}
+
+Status ProblemsError(const InputSet& set) {
+  uint64_t count = 0, inputs = 0;
+  std::string lines;
+  for (const InputSplit& split : set.splits) {
+    inputs += split.inputs();
+    for (const Problem& problem : split.problems) {
+      if (count++ < kProblemsShown) lines += "\n  " + problem.key + ": " + problem.reason;
+    }
+  }
+  if (count == 0) return OkStatus();
+  if (count > kProblemsShown) lines += "\n  …";
+  return NotFoundError(std::to_string(count) + " of " + std::to_string(inputs) +
+                       " inputs cannot be packed:" + lines +
+                       "\nCorrect them, or leave them out with --on-error skip.");
+}
+
+class PackJob {
+ public:
+  PackJob(const PackOptions& options, ReportStyle style) : options_(options), style_(style) {}
+
+  Result<int> Run();
+
+ private:
+  Result<ImageSize> FindSetSize(const InputSet& set);
+  Status Pack();
+  Status Finish(OutputFolder* folder, Progress* progress);
+  void PrintReport(bool colored) const;
+  void WarnAboutClasses() const;
+  std::unique_ptr<Progress> StartProgress(const char* action, uint64_t total) const;
+  PackReport Report() const;
+
+  const PackOptions& options_;
+  const ReportStyle style_;
+  int threads_ = 1;
+  std::string layout_;
+  std::vector<std::string> notes_;
+  PackPlan plan_;
+  PackResult result_;
+  bool packed_ = false;
+  double seconds_ = 0;
+};
+
+std::unique_ptr<Progress> PackJob::StartProgress(const char* action, uint64_t total) const {
+  ProgressOptions progress;
+  progress.action = action;
+  progress.unit = "inputs";
+  progress.total = total;
+  progress.style = ProgressStyleFor(options_.quiet);
+  return std::make_unique<Progress>(progress);
+}
+
+PackReport PackJob::Report() const {
+  PackReport report;
+  report.options = &options_;
+  report.plan = &plan_;
+  report.result = packed_ ? &result_ : nullptr;
+  report.layout = layout_;
+  report.notes = notes_;
+  report.seconds = seconds_;
+  return report;
+}
+
+// Without --resize and --crop all images must have one size: the most frequent one is the set's,
+// and whether the others are an error is a question of the policy.
+Result<ImageSize> PackJob::FindSetSize(const InputSet& set) {
+  if (options_.resize.has_value() || options_.crop.has_value()) return ImageSize{};
+  uint64_t images = 0;
+  for (const InputSplit& split : set.splits) images += split.samples.size();
+  auto progress = StartProgress("looking at sizes", images);
+  ASSIGN_OR_RETURN(std::vector<SizeCount> sizes,
+                   CountImageSizes(set, options_, threads_, progress.get()));
+  if (sizes.empty()) {
+    return DataLossError("none of the " + FormatCount(images) + " images can be read; the first: " +
+                         set.splits.front().samples.front().key);
+  }
+  if (sizes.size() > 1 && !options_.on_error.skip) {
+    return InvalidArgumentError("the images have " + FormatCount(sizes.size()) +
+                                " sizes:" + DescribeSizes(sizes, kSizesShown) +
+                                "\nGive --resize HEIGHTxWIDTH or --crop HEIGHTxWIDTH to make them "
+                                "equal, or --on-error skip to keep the most frequent size.");
+  }
+  return sizes.front().size;
+}
+
+Result<int> PackJob::Run() {
+  ASSIGN_OR_RETURN(threads_, ResolveThreads(options_.jobs, 1));
+  ASSIGN_OR_RETURN(InputSet set, ReadInputSet(options_.source, options_.layout));
+  layout_ = set.layout;
+  notes_ = set.notes;
+  if (set.hidden_files > 0) {
+    notes_.push_back(FormatCount(set.hidden_files) + " hidden files and folders left out");
+  }
+  for (const std::string& note : notes_) Note(options_, note);
+  if (!options_.on_error.skip) RETURN_IF_ERROR(ProblemsError(set));
+  bool any_sample = std::any_of(set.splits.begin(), set.splits.end(),
+                                [](const InputSplit& split) { return !split.samples.empty(); });
+  ImageSize set_size;
+  if (any_sample) {
+    ASSIGN_OR_RETURN(set_size, FindSetSize(set));
+  }
+  ASSIGN_OR_RETURN(plan_, MakePlan(std::move(set), options_, set_size));
+  if (!options_.dry_run) RETURN_IF_ERROR(Pack());
+  PrintReport(WantsColor(stdout));
+  if (!packed_) return kExitDone;
+  WarnAboutClasses();
+  return result_.skipped() > options_.on_error.allowed ? kExitInputsSkipped : kExitDone;
+}
+
+Status PackJob::Pack() {
+  ASSIGN_OR_RETURN(auto folder,
+                   OutputFolder::Open(options_.output, options_.overwrite, plan_.dataset_id));
+  Note(options_, DescribePlan(Report()));
+  auto progress = StartProgress("packing", plan_.inputs());
+  Status status = Finish(folder.get(), progress.get());
+  seconds_ = progress->ElapsedSeconds();
+  // Shards of inputs that must change first will never belong to a set; those of a pack that was
+  // stopped may.
+  const bool hopeless = status.code() == StatusCode::kDataLoss ||
+                        status.code() == StatusCode::kInvalidArgument ||
+                        status.code() == StatusCode::kNotFound;
+  if (hopeless) folder->Discard();
+  return status;
+}
+
+Status PackJob::Finish(OutputFolder* folder, Progress* progress) {
+  ASSIGN_OR_RETURN(result_, RunPack(plan_, options_, threads_, folder->shard_folder(), progress));
+  RETURN_IF_ERROR(folder->Publish());
+  packed_ = true;
+  return OkStatus();
+}
+
+void PackJob::PrintReport(bool colored) const {
+  const PackReport report = Report();
+  const std::string text = style_ == ReportStyle::kJson ? SummaryJson(report)
+                           : packed_                    ? SummaryText(report, colored)
+                                                        : PlanText(report);
+  std::fputs(text.c_str(), stdout);
+}
+
+void PackJob::WarnAboutClasses() const {
+  const std::vector<std::string> absent = AbsentClasses(Report());
+  if (absent.empty()) return;
+  std::string names;
+  for (size_t i = 0; i < std::min(absent.size(), kProblemsShown); ++i) {
+    names += (i == 0 ? "" : ", ") + absent[i];
+  }
+  if (absent.size() > kProblemsShown) names += ", …";
+  Warn(std::to_string(absent.size()) + " of " + std::to_string(plan_.schema.classes.size()) +
+       " classes occur in no record: " + names);
+  uint64_t ignored = 0, pixels = 0;
+  for (const SplitResult& split : result_.splits) {
+    ignored += split.statistics.ignore_pixels();
+    pixels += split.statistics.image_pixels();
+  }
+  if (static_cast<double>(ignored) > kMuchIgnored * static_cast<double>(pixels)) {
+    Warn("much of the set is ignored; is the ignore value " +
+         std::to_string(plan_.schema.ignore.value_or(0)) + " one of the classes in the files?");
+  }
+}
+
+}  // namespace
+
+Result<int> RunPackJob(const PackOptions& options, ReportStyle style) {
+  return PackJob(options, style).Run();
+}
+
+}  // namespace shardmill

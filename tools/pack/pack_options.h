@@ -1,0 +1,52 @@
+// What `shardmill pack` was asked to do. Plain data; the defaults are those of the command.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "reader/schema.h"
+#include "tools/pack/geometry.h"
+#include "tools/pack/layout.h"
+
+namespace shardmill {
+
+enum class DiskOrder {
+  kByDefault,  // train shuffled, other splits sorted
+  kShuffled,
+  kSorted,
+};
+
+// What happens to inputs that cannot be packed.
+struct ErrorPolicy {
+  bool skip = false;     // false: the first one ends the pack
+  uint64_t allowed = 0;  // with `skip`: so many do not change the exit code
+};
+
+struct PackOptions {
+  std::string source;
+  std::string output;
+  LayoutOptions layout;
+
+  std::optional<ImageSize> resize, crop;
+  CropMode crop_mode = CropMode::kCenter;  // of train
+  CropMode eval_crop_mode = CropMode::kCenter;
+  LabelEncoding label_encoding = LabelEncoding::kIndex;
+  Codec image_codec = Codec::kRaw;
+  Codec label_codec = Codec::kZstd;
+  DiskOrder order = DiskOrder::kByDefault;
+  uint64_t seed = 1;
+  uint8_t pad_value = 0;  // of images
+
+  ErrorPolicy on_error;
+  uint64_t max_pixels = uint64_t{1} << 28;     // of a source image
+  uint64_t shard_bytes = uint64_t{512} << 20;  // targets, of uncompressed records
+  uint64_t block_bytes = uint64_t{16} << 20;
+
+  int jobs = 0;  // 0: all CPUs
+  bool dry_run = false;
+  bool overwrite = false;
+  bool quiet = false;
+};
+
+}  // namespace shardmill

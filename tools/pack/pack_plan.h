@@ -1,0 +1,56 @@
+// The plan of a pack: which input goes to which shard, decided before any pixel is decoded.
+//
+// It follows from the source folder and the options that change bytes alone, so every process
+// that makes it makes the same one. Immutable once made.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "proto/schema.pb.h"
+#include "reader/base/checksum.h"
+#include "reader/base/status.h"
+#include "reader/schema.h"
+#include "tools/pack/input_set.h"
+#include "tools/pack/pack_options.h"
+
+namespace shardmill {
+
+struct SplitPlan {
+  std::string name;
+  std::vector<Sample> samples;    // in the order of the shards
+  std::vector<Problem> problems;  // inputs that are no samples; told in shard 0
+  GeometryOptions geometry;
+  uint64_t inputs_per_shard = 1;
+  uint32_t shard_count = 1;
+
+  uint64_t ShardBegin(uint32_t shard) const { return shard * inputs_per_shard; }
+  uint64_t ShardEnd(uint32_t shard) const {
+    return std::min<uint64_t>(samples.size(), (shard + 1) * inputs_per_shard);
+  }
+};
+
+struct PackPlan {
+  std::string root;  // the source folder
+  Task task = Task::kSegmentation;
+  RecordSchema schema;  // `ignore` is also the padding of labels
+  bool colors_in_files = false;
+  std::optional<uint32_t> ignore_in_files;
+  DType label_dtype = DType::kU8;  // of class ids, before any one-hot encoding
+  proto::Recipe recipe;
+  Digest dataset_id = {};
+  ImageSize window;           // of every record
+  uint64_t record_bytes = 0;  // uncompressed
+  uint32_t records_per_block = 1;
+  std::vector<SplitPlan> splits;
+
+  uint64_t inputs() const;
+  uint64_t source_bytes() const;
+};
+
+// `set_size` is the size of the images where neither resize nor crop gives it.
+// InvalidArgument when options contradict each other or the set.
+Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, ImageSize set_size);
+
+}  // namespace shardmill

@@ -1,0 +1,319 @@
+#include "tools/pack/pack_report.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "reader/console/json_writer.h"
+#include "reader/console/terminal.h"
+#include "reader/console/text_table.h"
+#include "reader/console/units.h"
+#include "reader/statistics.h"
+
+namespace shardmill {
+namespace {
+
+constexpr size_t kSkippedShown = 20;
+
+std::string Format(const char* format, double value) {
+  char text[48];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+// "1 record", "2 records"
+std::string Count(uint64_t count, const std::string& noun) {
+  return FormatCount(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string ColorText(const ClassInfo& info) {
+  if (!info.color.has_value()) return "";
+  char text[16];
+  std::snprintf(text, sizeof text, "#%06x", *info.color);
+  return text;
+}
+
+uint64_t At(const google::protobuf::RepeatedField<uint64_t>& values, uint32_t id) {
+  return id < static_cast<uint32_t>(values.size()) ? values[static_cast<int>(id)] : 0;
+}
+
+// Pixels (or images) of a class among all that have a class.
+double Share(const proto::Statistics& statistics, uint32_t id) {
+  uint64_t all = 0;
+  for (uint64_t count : statistics.class_pixels()) all += count;
+  return all == 0
+             ? 0
+             : static_cast<double>(At(statistics.class_pixels(), id)) / static_cast<double>(all);
+}
+
+bool IsSegmentation(const PackReport& report) { return report.plan->task == Task::kSegmentation; }
+
+std::string FieldText(const FieldSpec& field) {
+  std::string text = field.name + " " + std::string(DTypeName(field.dtype)) + " [";
+  for (size_t i = 0; i < field.shape.size(); ++i) {
+    text += (i == 0 ? "" : " × ") + std::to_string(field.shape[i]);
+  }
+  text += "] " + std::string(CodecName(field.codec));
+  if (field.encoding != LabelEncoding::kNone) {
+    text += ", " + std::string(LabelEncodingName(field.encoding));
+  }
+  return text;
+}
+
+std::string SplitLine(const SplitResult& split) {
+  return "  " + split.name + ": " + Count(split.records, "record") + " in " +
+         Count(split.shards, "shard") + ", " + FormatBytes(split.source_bytes) + " → " +
+         FormatBytes(split.shard_bytes) + " (images " + FormatBytes(split.image_bytes) +
+         ", labels " + FormatBytes(split.label_bytes) + ")\n";
+}
+
+std::string ClassTableText(const PackReport& report, bool colored) {
+  const std::string what = IsSegmentation(report) ? "pixels" : "images";
+  using Align = TextTable::Align;
+  std::vector<TextTable::Column> columns = {
+      {"id", Align::kRight}, {"class", Align::kLeft}, {"colour", Align::kLeft}};
+  for (const SplitResult& split : report.result->splits) {
+    columns.push_back({split.name + " " + what, Align::kRight});
+  }
+  columns.push_back({"images", Align::kRight});
+  TextTable table(columns);
+  for (const ClassInfo& info : report.plan->schema.classes) {
+    std::vector<std::string> cells = {std::to_string(info.id), EscapeControl(info.name),
+                                      ColorText(info)};
+    uint64_t images = 0;
+    for (const SplitResult& split : report.result->splits) {
+      cells.push_back(Format("%.2f %%", 100 * Share(split.statistics, info.id)));
+      images += At(split.statistics.class_images(), info.id);
+    }
+    cells.push_back(FormatCount(images));
+    table.AddRow(cells);
+  }
+  return table.ToString(2, colored);
+}
+
+// Normalisation uses the train split; without one, the first.
+const SplitResult& MomentsSplit(const PackResult& result) {
+  for (const SplitResult& split : result.splits) {
+    if (split.name == "train") return split;
+  }
+  return result.splits.front();
+}
+
+std::string MomentsText(const PackReport& report) {
+  const SplitResult& split = MomentsSplit(*report.result);
+  std::string mean, deviation;
+  for (const ChannelMoments& moments : MomentsOfChannels(split.statistics)) {
+    mean += Format(" %.2f", moments.mean);
+    deviation += Format(" %.2f", moments.standard_deviation);
+  }
+  return "  mean of " + split.name + " (R G B):" + mean + ", standard deviation:" + deviation +
+         "\n";
+}
+
+std::string IgnoreText(const PackReport& report) {
+  if (!report.plan->schema.ignore.has_value()) return "";
+  uint64_t ignored = 0, pixels = 0;
+  for (const SplitResult& split : report.result->splits) {
+    ignored += split.statistics.ignore_pixels();
+    pixels += split.statistics.image_pixels();
+  }
+  double share = pixels == 0 ? 0 : static_cast<double>(ignored) / static_cast<double>(pixels);
+  return "  ignore value " + std::to_string(*report.plan->schema.ignore) + ": " +
+         Format("%.2f %%", 100 * share) + " of the pixels, padding not counted\n";
+}
+
+std::string ConversionsText(const PackResult& result) {
+  std::string text;
+  for (int i = 0; i < kConversionCount; ++i) {
+    if (result.conversions[static_cast<size_t>(i)] == 0) continue;
+    text += "  converted: " + std::string(ConversionName(static_cast<Conversion>(i))) + ", " +
+            Count(result.conversions[static_cast<size_t>(i)], "image") + "\n";
+  }
+  std::string kinds;
+  for (int i = 0; i < kLabelKindCount; ++i) {
+    const uint64_t count = result.label_kinds[static_cast<size_t>(i)];
+    if (count == 0) continue;
+    kinds += (kinds.empty() ? "" : ", ") + std::string(LabelKindName(static_cast<LabelKind>(i))) +
+             " (" + Count(count, "file") + ")";
+  }
+  return kinds.empty() ? text : text + "  labels read by: " + kinds + "\n";
+}
+
+std::string SkippedText(const PackResult& result) {
+  std::string text;
+  size_t shown = 0;
+  for (const SplitResult& split : result.splits) {
+    for (const Problem& problem : split.skipped) {
+      if (shown++ == kSkippedShown) return text + "  … (--json lists them all)\n";
+      text +=
+          "  skipped: " + EscapeControl(problem.key) + ": " + EscapeControl(problem.reason) + "\n";
+    }
+  }
+  return text;
+}
+
+void WriteSplits(const PackResult& result, JsonWriter* json) {
+  json->Key("splits").BeginArray();
+  for (const SplitResult& split : result.splits) {
+    json->BeginObject();
+    json->Key("name").String(split.name);
+    json->Key("inputs").Number(split.inputs);
+    json->Key("packed").Number(split.records);
+    json->Key("skipped").Number(uint64_t{split.skipped.size()});
+    json->Key("shards").Number(split.shards);
+    json->Key("source_bytes").Number(split.source_bytes);
+    json->Key("shard_bytes").Number(split.shard_bytes);
+    json->Key("image_bytes").Number(split.image_bytes);
+    json->Key("label_bytes").Number(split.label_bytes);
+    json->EndObject();
+  }
+  json->EndArray();
+}
+
+void WriteClasses(const PackReport& report, JsonWriter* json) {
+  json->Key("classes").BeginArray();
+  for (const ClassInfo& info : report.plan->schema.classes) {
+    proto::Statistics all;
+    for (const SplitResult& split : report.result->splits) AddStatistics(split.statistics, &all);
+    json->BeginObject();
+    json->Key("id").Number(info.id);
+    json->Key("name").String(info.name);
+    json->Key("color");
+    info.color.has_value() ? json->String(ColorText(info)) : json->Null();
+    json->Key(IsSegmentation(report) ? "pixels" : "records")
+        .Number(At(all.class_pixels(), info.id));
+    json->Key("share").Number(Share(all, info.id));
+    json->Key("images").Number(At(all.class_images(), info.id));
+    json->EndObject();
+  }
+  json->EndArray();
+}
+
+void WriteMoments(const PackResult& result, JsonWriter* json) {
+  auto moments = MomentsOfChannels(MomentsSplit(result).statistics);
+  json->Key("mean").BeginArray();
+  for (const ChannelMoments& channel : moments) json->Number(channel.mean);
+  json->EndArray();
+  json->Key("standard_deviation").BeginArray();
+  for (const ChannelMoments& channel : moments) json->Number(channel.standard_deviation);
+  json->EndArray();
+}
+
+void WriteCounts(const PackResult& result, JsonWriter* json) {
+  json->Key("conversions").BeginObject();
+  for (int i = 0; i < kConversionCount; ++i) {
+    json->Key(ConversionKey(static_cast<Conversion>(i)))
+        .Number(result.conversions[static_cast<size_t>(i)]);
+  }
+  json->EndObject();
+  json->Key("label_files").BeginObject();
+  for (int i = 0; i < kLabelKindCount; ++i) {
+    json->Key(LabelKindKey(static_cast<LabelKind>(i)))
+        .Number(result.label_kinds[static_cast<size_t>(i)]);
+  }
+  json->EndObject();
+}
+
+void WriteSkipped(const PackResult& result, JsonWriter* json) {
+  json->Key("skipped_inputs").BeginArray();
+  for (const SplitResult& split : result.splits) {
+    for (const Problem& problem : split.skipped) {
+      json->BeginObject();
+      json->Key("split").String(split.name);
+      json->Key("key").String(problem.key);
+      json->Key("reason").String(problem.reason);
+      json->EndObject();
+    }
+  }
+  json->EndArray();
+}
+
+void WritePlan(const PackReport& report, JsonWriter* json) {
+  json->Key("output").String(report.options->output);
+  json->Key("dataset_id").String(DigestToHex(report.plan->dataset_id));
+  json->Key("layout").String(report.layout);
+  json->Key("task").String(IsSegmentation(report) ? "segmentation" : "classification");
+  json->Key("height").Number(report.plan->window.height);
+  json->Key("width").Number(report.plan->window.width);
+  json->Key("ignore");
+  report.plan->schema.ignore.has_value() ? json->Number(*report.plan->schema.ignore) : json->Null();
+  json->Key("record_bytes").Number(report.plan->record_bytes);
+  json->Key("notes").BeginArray();
+  for (const std::string& note : report.notes) json->String(note);
+  json->EndArray();
+}
+
+}  // namespace
+
+std::string DescribePlan(const PackReport& report) {
+  const PackPlan& plan = *report.plan;
+  std::string text = "records of " + DescribeImageSize(plan.window);
+  for (const FieldSpec& field : plan.schema.fields) text += ", " + FieldText(field);
+  return text;
+}
+
+std::string PlanText(const PackReport& report) {
+  const PackPlan& plan = *report.plan;
+  std::string text = "plan: " + Count(plan.inputs(), "input") + ", " +
+                     FormatBytes(plan.source_bytes()) + ", layout " + report.layout + "\n";
+  for (const SplitPlan& split : plan.splits) {
+    const uint64_t bytes = split.samples.size() * plan.record_bytes;
+    text += "  " + split.name + ": " + Count(split.samples.size(), "record") + " in " +
+            Count(split.shard_count, "shard") + ", " + FormatBytes(bytes) + " uncompressed";
+    if (!split.problems.empty()) text += ", " + Count(split.problems.size(), "input") + " left out";
+    text += "\n";
+  }
+  return text + "  " + DescribePlan(report) + "\n  data set id " + DigestToHex(plan.dataset_id) +
+         "\n";
+}
+
+std::string SummaryText(const PackReport& report, bool colored) {
+  const PackResult& result = *report.result;
+  uint64_t source_bytes = 0, shard_bytes = 0;
+  for (const SplitResult& split : result.splits) {
+    source_bytes += split.source_bytes;
+    shard_bytes += split.shard_bytes;
+  }
+  std::string text = EscapeControl(report.options->output) + ": " + FormatCount(result.records()) +
+                     " packed + " + FormatCount(result.skipped()) +
+                     " skipped = " + Count(result.inputs(), "input") + ", " +
+                     FormatBytes(source_bytes) + " → " + FormatBytes(shard_bytes) + " in " +
+                     FormatSeconds(report.seconds) + "\n";
+  for (const SplitResult& split : result.splits) text += SplitLine(split);
+  text += "  " + DescribePlan(report) + "\n";
+  text += ClassTableText(report, colored);
+  text += IgnoreText(report) + MomentsText(report) + ConversionsText(result) + SkippedText(result);
+  return text;
+}
+
+std::string SummaryJson(const PackReport& report) {
+  JsonWriter json;
+  json.BeginObject();
+  WritePlan(report, &json);
+  json.Key("dry_run").Bool(report.result == nullptr);
+  json.Key("inputs").Number(report.plan->inputs());
+  if (report.result != nullptr) {
+    json.Key("packed").Number(report.result->records());
+    json.Key("skipped").Number(report.result->skipped());
+    WriteSplits(*report.result, &json);
+    WriteClasses(report, &json);
+    WriteMoments(*report.result, &json);
+    WriteCounts(*report.result, &json);
+    WriteSkipped(*report.result, &json);
+    json.Key("seconds").Number(report.seconds);
+  }
+  json.EndObject();
+  return json.Take();
+}
+
+std::vector<std::string> AbsentClasses(const PackReport& report) {
+  std::vector<std::string> names;
+  for (const ClassInfo& info : report.plan->schema.classes) {
+    bool occurs = std::any_of(
+        report.result->splits.begin(), report.result->splits.end(),
+        [&](const SplitResult& split) { return At(split.statistics.class_images(), info.id) > 0; });
+    if (!occurs) names.push_back(info.name);
+  }
+  return names;
+}
+
+}  // namespace shardmill

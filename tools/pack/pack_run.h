@@ -1,0 +1,47 @@
+// Carries out a plan: all samples through the ordered pipeline into shards.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "proto/manifest.pb.h"
+#include "reader/base/status.h"
+#include "tools/pack/label_decode.h"
+#include "tools/pack/pack_options.h"
+#include "tools/pack/pack_plan.h"
+#include "tools/pack/rgb_convert.h"
+
+namespace shardmill {
+
+class Progress;
+
+struct SplitResult {
+  std::string name;
+  uint64_t inputs = 0;  // = records + skipped.size()
+  uint64_t records = 0;
+  uint64_t shards = 0;
+  uint64_t shard_bytes = 0;                   // files
+  uint64_t image_bytes = 0, label_bytes = 0;  // as stored
+  uint64_t source_bytes = 0;                  // of what was packed
+  std::vector<Problem> skipped;
+  proto::Statistics statistics;
+};
+
+struct PackResult {
+  std::vector<SplitResult> splits;
+  ConversionCounts conversions = {};
+  LabelKindCounts label_kinds = {};
+
+  uint64_t inputs() const;
+  uint64_t records() const;
+  uint64_t skipped() const;
+};
+
+// Writes the shards of all splits to `folder`. The first input that cannot be packed ends it,
+// unless the policy is to skip; values of labels that are no class are counted over the whole
+// set first. A split without any record is an error.
+Result<PackResult> RunPack(const PackPlan& plan, const PackOptions& options, int threads,
+                           const std::string& folder, Progress* progress);
+
+}  // namespace shardmill

@@ -1,0 +1,125 @@
+#include "tools/pack/rgb_convert.h"
+
+#include <cstring>
+
+#include "reader/base/status.h"
+
+namespace shardmill {
+namespace {
+
+struct Names {
+  std::string_view text, key;
+};
+
+constexpr Names kNames[kConversionCount] = {
+    {"gray to RGB", "gray_to_rgb"},
+    {"palette to RGB", "palette_to_rgb"},
+    {"CMYK to RGB", "cmyk_to_rgb"},
+    {"alpha dropped", "alpha_dropped"},
+    {"16 to 8 bits", "sixteen_to_eight_bits"},
+    {"EXIF orientation applied", "orientation_applied"},
+    {"stray bytes ignored", "stray_bytes_ignored"},
+};
+
+// A sample of `bits` bits, 0 … 2^bits - 1, as 0 … 255.
+uint8_t SpreadToEight(uint32_t value, int bits) {
+  uint32_t largest = (1u << bits) - 1;
+  return static_cast<uint8_t>((value * 255 + largest / 2) / largest);
+}
+
+// Calls put(pixel number, r, g, b) for every pixel; `Sample` is the type in memory.
+template <typename Sample>
+void ExpandSamples(const SourceImage& image, uint8_t* out) {
+  const uint8_t* bytes = image.samples.data();
+  auto sample = [&](size_t i) {
+    Sample value;
+    std::memcpy(&value, bytes + i * sizeof(Sample), sizeof value);
+    return SpreadToEight(value, image.stored_bits);
+  };
+  const auto channels = static_cast<size_t>(ChannelsOf(image.layout));
+  const bool gray = channels <= 2;
+  for (size_t i = 0, pixels = image.size.pixels(); i < pixels; ++i) {
+    for (size_t c = 0; c < 3; ++c) out[3 * i + c] = sample(channels * i + (gray ? 0 : c));
+  }
+}
+
+void ExpandPalette(const SourceImage& image, uint8_t* out) {
+  for (uint8_t index : image.samples) {
+    uint32_t color = image.palette[index];
+    *out++ = static_cast<uint8_t>(color >> 16);
+    *out++ = static_cast<uint8_t>(color >> 8);
+    *out++ = static_cast<uint8_t>(color);
+  }
+}
+
+void DropAlpha(const SourceImage& image, uint8_t* out) {
+  const uint8_t* in = image.samples.data();
+  for (size_t i = 0, pixels = image.size.pixels(); i < pixels; ++i, in += 4, out += 3) {
+    out[0] = in[0];
+    out[1] = in[1];
+    out[2] = in[2];
+  }
+}
+
+void Expand(const SourceImage& image, uint8_t* out) {
+  if (image.layout == PixelLayout::kPalette) return ExpandPalette(image, out);
+  if (image.sample_bytes == 2) return ExpandSamples<uint16_t>(image, out);
+  if (image.layout == PixelLayout::kRgba) return DropAlpha(image, out);
+  return ExpandSamples<uint8_t>(image, out);
+}
+
+// Copies `stored` to `out` so that it stands upright. Pixel (y, x) of the result is the pixel of
+// `stored` at first + y * down + x * right.
+void Turn(const RgbImage& stored, int orientation, uint8_t* out) {
+  const auto height = static_cast<int64_t>(stored.size.height);
+  const auto width = static_cast<int64_t>(stored.size.width);
+  const bool from_bottom =
+      orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+  const bool from_right =
+      orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+  const int64_t row = from_bottom ? -width : width, column = from_right ? -1 : 1;
+  const int64_t first = (from_bottom ? (height - 1) * width : 0) + (from_right ? width - 1 : 0);
+  const bool transposed = orientation >= 5;
+  const int64_t down = transposed ? column : row, right = transposed ? row : column;
+  ImageSize upright = UprightSize(stored.size, orientation);
+  for (int64_t y = 0; y < upright.height; ++y) {
+    for (int64_t x = 0; x < upright.width; ++x, out += 3) {
+      std::memcpy(out, stored.pixels + 3 * (first + y * down + x * right), 3);
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view ConversionName(Conversion conversion) { return kNames[conversion].text; }
+std::string_view ConversionKey(Conversion conversion) { return kNames[conversion].key; }
+
+ImageSize UprightSize(ImageSize stored, int orientation) {
+  return orientation >= 5 ? ImageSize{stored.width, stored.height} : stored;
+}
+
+RgbImage RgbConverter::Convert(const SourceImage& image, ConversionCounts* counts) {
+  SHARDMILL_CHECK(image.orientation >= 1 && image.orientation <= 8);
+  RgbImage rgb = {image.size, image.samples.data()};
+  const bool is_gray = ChannelsOf(image.layout) <= 2 && image.layout != PixelLayout::kPalette;
+  if (image.layout != PixelLayout::kRgb || image.sample_bytes != 1) {
+    rgb_.resize(image.size.pixels() * 3);
+    Expand(image, rgb_.data());
+    rgb.pixels = rgb_.data();
+  }
+  if (image.orientation != 1) {
+    upright_.resize(image.size.pixels() * 3);
+    Turn(rgb, image.orientation, upright_.data());
+    rgb = {UprightSize(image.size, image.orientation), upright_.data()};
+  }
+  (*counts)[kGrayToRgb] += is_gray;
+  (*counts)[kPaletteToRgb] += image.layout == PixelLayout::kPalette;
+  (*counts)[kCmykToRgb] += image.was_cmyk;
+  (*counts)[kAlphaDropped] += image.has_transparency;
+  (*counts)[kSixteenToEightBits] += image.sample_bytes == 2;
+  (*counts)[kOrientationApplied] += image.orientation != 1;
+  (*counts)[kStrayBytesIgnored] += image.had_stray_bytes;
+  return rgb;
+}
+
+}  // namespace shardmill

@@ -1,0 +1,52 @@
+// Turns a decoded image into upright 8-bit RGB. Every conversion is explicit and reported.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "tools/pack/source_image.h"
+
+namespace shardmill {
+
+enum Conversion {
+  kGrayToRgb,
+  kPaletteToRgb,
+  kCmykToRgb,
+  kAlphaDropped,
+  kSixteenToEightBits,
+  kOrientationApplied,
+  kStrayBytesIgnored,
+  kConversionCount,
+};
+
+// "gray to RGB", …
+std::string_view ConversionName(Conversion conversion);
+// "gray_to_rgb", …: a stable key.
+std::string_view ConversionKey(Conversion conversion);
+
+using ConversionCounts = std::array<uint64_t, kConversionCount>;
+
+// A view of dense RGB rows.
+struct RgbImage {
+  ImageSize size;
+  const uint8_t* pixels = nullptr;
+};
+
+// Keeps its buffers from image to image; not for concurrent use of one object.
+class RgbConverter {
+ public:
+  // The result refers to `image` or to this object, until the next call. Adds what was done to
+  // `counts`. Gray levels of few bits are spread over 0 … 255; 16 bits are rounded to 8.
+  RgbImage Convert(const SourceImage& image, ConversionCounts* counts);
+
+ private:
+  std::vector<uint8_t> rgb_;
+  std::vector<uint8_t> upright_;
+};
+
+// The size after `orientation` (1 … 8, as EXIF counts) is applied.
+ImageSize UprightSize(ImageSize stored, int orientation);
+
+}  // namespace shardmill

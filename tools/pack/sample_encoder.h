@@ -1,0 +1,66 @@
+// Makes one record of one sample: read, decode, convert, place, measure, encode.
+//
+// An encoder belongs to one worker thread; the plan and the label decoder are shared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/manifest.pb.h"
+#include "reader/base/status.h"
+#include "reader/codec.h"
+#include "reader/shard_writer.h"
+#include "tools/pack/geometry.h"
+#include "tools/pack/label_decode.h"
+#include "tools/pack/pack_plan.h"
+#include "tools/pack/rgb_convert.h"
+
+namespace shardmill {
+
+struct EncodedSample {
+  Status status;  // why there is no record; the message does not name the sample
+  EncodedRecord record;
+  proto::Statistics statistics;
+  ConversionCounts conversions = {};
+  std::optional<LabelKind> label_kind;
+  UnknownValues unknown;  // not empty: `status` says so too
+  uint64_t source_bytes = 0;
+};
+
+enum class SampleWork {
+  kRecord,
+  // Only decodes the label, to count unknown values once the pack can no longer succeed.
+  kLabelValues,
+};
+
+class SampleEncoder {
+ public:
+  SampleEncoder(const PackPlan& plan, const PackOptions& options, const LabelDecoder& labels);
+
+  EncodedSample Encode(const Sample& sample, const GeometryOptions& geometry, SampleWork work);
+
+ private:
+  Status MakeRecord(const Sample& sample, const GeometryOptions& geometry, EncodedSample* encoded);
+  Result<std::string> ReadSource(const SourceFile& file, EncodedSample* encoded) const;
+  Status DecodeLabels(const Sample& sample, EncodedSample* encoded);
+  Status CheckSizes(ImageSize image, const GeometryOptions& geometry) const;
+  Status EncodeImage(RgbImage image, const Placement& placement, EncodedSample* encoded);
+  Status EncodeLabels(const Placement& placement, EncodedSample* encoded);
+  Status EncodeClassId(uint32_t class_id, EncodedSample* encoded);
+  Status AddField(size_t index, const void* tensor, uint64_t bytes, EncodedSample* encoded);
+  Status AddLabelField(const void* ids, uint64_t count, EncodedSample* encoded);
+
+  const PackPlan& plan_;
+  const PackOptions& options_;
+  const LabelDecoder& labels_;
+  FieldEncoder fields_;
+  RgbConverter converter_;
+  // Buffers that keep their size from sample to sample.
+  SourceImage image_, label_image_;
+  LabelMap label_map_, resized_labels_, cut_labels_;
+  std::vector<uint8_t> resized_, cut_, one_hot_;
+};
+
+}  // namespace shardmill

@@ -1,0 +1,54 @@
+// A decoded image file before any conversion: the samples as the file stores them.
+//
+// Plain data. Buffers keep their capacity, so that a worker that reuses one object allocates
+// only while images grow.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reader/console/units.h"
+
+namespace shardmill {
+
+enum class PixelLayout { kGray, kGrayAlpha, kRgb, kRgba, kPalette };
+
+constexpr int ChannelsOf(PixelLayout layout) {
+  switch (layout) {
+    case PixelLayout::kGray:
+    case PixelLayout::kPalette:
+      return 1;
+    case PixelLayout::kGrayAlpha:
+      return 2;
+    case PixelLayout::kRgb:
+      return 3;
+    case PixelLayout::kRgba:
+      return 4;
+  }
+  return 0;
+}
+
+struct SourceImage {
+  ImageSize size;
+  PixelLayout layout = PixelLayout::kRgb;
+  int sample_bytes = 1;  // 1, or 2 in native byte order
+  int stored_bits = 8;   // of a sample in the file: 1, 2, 4, 8, 16; values below 2^stored_bits
+  std::vector<uint8_t> samples;   // dense rows
+  std::vector<uint32_t> palette;  // 0xRRGGBB, for kPalette
+  bool has_transparency = false;  // an alpha channel, or transparent colours
+  bool was_cmyk = false;          // ink values, converted to RGB
+  bool had_stray_bytes = false;   // bytes without meaning, ignored; all pixels were there
+  int orientation = 1;            // 1 … 8, as EXIF counts; not yet applied
+};
+
+// Gives `image` its size and form, and room for its samples.
+inline void AllocateSamples(ImageSize size, PixelLayout layout, int sample_bytes,
+                            SourceImage* image) {
+  image->size = size;
+  image->layout = layout;
+  image->sample_bytes = sample_bytes;
+  image->samples.resize(size.pixels() * static_cast<uint64_t>(ChannelsOf(layout)) *
+                        static_cast<uint64_t>(sample_bytes));
+}
+
+}  // namespace shardmill

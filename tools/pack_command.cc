@@ -1,0 +1,179 @@
+#include "tools/pack_command.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "reader/console/command_line.h"
+#include "reader/console/option_types.h"
+#include "tools/pack/layout.h"
+#include "tools/pack/pack_job.h"
+#include "tools/pack/pack_options.h"
+
+namespace shardmill {
+namespace {
+
+constexpr uint64_t kMaxIgnore = 65535;
+constexpr uint64_t kMaxSourcePixels = uint64_t{1} << 36;
+
+// The options as they stand on the command line; Check() turns them into PackOptions.
+struct PackFlags {
+  PackOptions pack;
+  std::string splits, crop_mode, eval_crop_mode = "center";
+  std::string one_hot = "none", image_codec = "raw", label_codec = "zstd";
+  std::string order, on_error = "fail", classes;
+  uint64_t ignore = 0, pad_value = 0, jobs = 0;
+  bool has_ignore = false, json = false;
+};
+
+const std::map<std::string, LabelEncoding>& OneHotNames() {
+  static const std::map<std::string, LabelEncoding> names = {
+      {"none", LabelEncoding::kIndex},
+      {"bits", LabelEncoding::kOneHotBits},
+      {"bytes", LabelEncoding::kOneHotBytes}};
+  return names;
+}
+
+Codec CodecByName(const std::string& name) { return name == "raw" ? Codec::kRaw : Codec::kZstd; }
+
+CropMode CropModeByName(const std::string& name) {
+  return name == "random" ? CropMode::kRandom : CropMode::kCenter;
+}
+
+Result<ErrorPolicy> ParsePolicy(const std::string& text) {
+  if (text == "fail") return ErrorPolicy{};
+  if (text == "skip") return ErrorPolicy{true, 0};
+  if (text.rfind("skip=", 0) == 0) {
+    Result<uint64_t> allowed = ParseUnsigned(text.substr(5), UINT64_MAX);
+    if (allowed.ok()) return ErrorPolicy{true, *allowed};
+  }
+  return InvalidArgumentError("--on-error '" + text + "': write fail, skip or skip=N");
+}
+
+std::vector<std::string> SplitNames(const std::string& text) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t comma = std::min(text.find(',', begin), text.size());
+    if (comma > begin) names.push_back(text.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return names;
+}
+
+Status CheckCrop(const PackFlags& flags) {
+  const bool mode_given = !flags.crop_mode.empty() && flags.crop_mode != "none";
+  if (mode_given && !flags.pack.crop.has_value()) {
+    return InvalidArgumentError("--crop-mode " + flags.crop_mode + " needs --crop HEIGHTxWIDTH");
+  }
+  if (flags.crop_mode == "none" && flags.pack.crop.has_value()) {
+    return InvalidArgumentError("--crop and --crop-mode none contradict each other");
+  }
+  return OkStatus();
+}
+
+Result<PackOptions> Check(const PackFlags& flags) {
+  PackOptions options = flags.pack;
+  RETURN_IF_ERROR(CheckCrop(flags));
+  if (options.output.empty() && !options.dry_run) {
+    return InvalidArgumentError("-o OUT is missing (only --dry-run goes without it)");
+  }
+  options.layout.splits = SplitNames(flags.splits);
+  if (!flags.classes.empty()) options.layout.classes_file = flags.classes;
+  if (flags.has_ignore) options.layout.ignore = static_cast<uint32_t>(flags.ignore);
+  options.crop_mode = CropModeByName(flags.crop_mode);
+  options.eval_crop_mode = CropModeByName(flags.eval_crop_mode);
+  options.label_encoding = OneHotNames().at(flags.one_hot);
+  options.image_codec = CodecByName(flags.image_codec);
+  options.label_codec = CodecByName(flags.label_codec);
+  options.order = flags.order == "shuffled" ? DiskOrder::kShuffled
+                  : flags.order == "sorted" ? DiskOrder::kSorted
+                                            : DiskOrder::kByDefault;
+  options.pad_value = static_cast<uint8_t>(flags.pad_value);
+  options.jobs = static_cast<int>(flags.jobs);
+  ASSIGN_OR_RETURN(options.on_error, ParsePolicy(flags.on_error));
+  return options;
+}
+
+void AddChoice(CLI::App* app, const std::string& flag, std::string* value,
+               const std::vector<std::string>& choices, const std::string& description) {
+  std::string type;
+  for (const std::string& choice : choices) type += (type.empty() ? "" : "|") + choice;
+  CLI::Option* option = app->add_option(flag, *value, description);
+  option->type_name(type)->check(CLI::IsMember(choices).description(""));
+  if (!value->empty()) option->default_str(*value);
+}
+
+void AddInputOptions(CLI::App* app, PackFlags* flags) {
+  app->add_option("SOURCE", flags->pack.source, "Folder of images to pack")
+      ->required()
+      ->type_name("");
+  app->add_option("-o,--output", flags->pack.output, "Folder for the shards")->type_name("OUT");
+  AddChoice(app, "--layout", &flags->pack.layout.layout, LayoutNames(),
+            "How the folder is laid out");
+  app->add_option("--split", flags->splits, "Only these splits, separated by commas")
+      ->type_name("NAME,…");
+  app->add_option("--classes", flags->classes, "Class table (name,r,g,b), in place of the layout's")
+      ->type_name("FILE");
+  AddUnsigned(app, "--ignore", &flags->ignore, kMaxIgnore,
+              "Label value that means no class, in place of the layout's")
+      ->default_str("")
+      ->each([flags](const std::string&) { flags->has_ignore = true; });
+  app->add_option("--on-error", flags->on_error,
+                  "Inputs that cannot be packed: stop, or leave them out and exit with 6 when they "
+                  "are more than N")
+      ->type_name("fail|skip[=N]")
+      ->default_str("fail");
+  AddUnsigned(app, "--max-pixels", &flags->pack.max_pixels, kMaxSourcePixels,
+              "Largest source image that is decoded");
+}
+
+void AddGeometryOptions(CLI::App* app, PackFlags* flags) {
+  AddImageSize(app, "--resize", &flags->pack.resize,
+               "New size of every image, before any crop; labels by nearest pixel");
+  AddImageSize(app, "--crop", &flags->pack.crop,
+               "Window of every image; padded where the image is smaller");
+  AddChoice(app, "--crop-mode", &flags->crop_mode, {"center", "random", "none"},
+            "Where the window lies in images of train; center with --crop, else none");
+  AddChoice(app, "--eval-crop-mode", &flags->eval_crop_mode, {"center"},
+            "The same for the other splits");
+  AddUnsigned(app, "--pad-value", &flags->pad_value, 255, "Padding of images");
+  AddUnsigned(app, "--seed", &flags->pack.seed, UINT64_MAX, "Of random crops and of the order");
+}
+
+void AddOutputOptions(CLI::App* app, PackFlags* flags) {
+  AddChoice(app, "--one-hot", &flags->one_hot, {"none", "bits", "bytes"},
+            "Store labels as one-hot vectors; the loader makes them from indices too");
+  AddChoice(app, "--image-codec", &flags->image_codec, {"raw", "zstd"}, "How images are stored");
+  AddChoice(app, "--label-codec", &flags->label_codec, {"zstd", "raw"},
+            "How label images are stored");
+  AddChoice(app, "--order", &flags->order, {"shuffled", "sorted"},
+            "Order in the shards; by default train is shuffled and the others are sorted");
+  AddBytes(app, "--shard-size", &flags->pack.shard_bytes, "Target for the records of one shard");
+  AddBytes(app, "--block-size", &flags->pack.block_bytes, "Target for the records of one block");
+  app->add_flag("--overwrite", flags->pack.overwrite,
+                "Replace the data set in OUT once the new one is complete");
+  AddUnsigned(app, "-j,--jobs", &flags->jobs, 1024, "Threads; 0 means all CPUs");
+  app->add_flag("--dry-run", flags->pack.dry_run, "Read the folder, print the plan, write nothing");
+  app->add_flag("--json", flags->json, "Print the summary as one JSON object");
+  app->add_flag("-q,--quiet", flags->pack.quiet, "No notes and no progress");
+}
+
+}  // namespace
+
+void AddPackCommand(CommandLine* commands) {
+  auto flags = std::make_shared<PackFlags>();
+  auto run = [flags]() -> Result<int> {
+    ASSIGN_OR_RETURN(PackOptions options, Check(*flags));
+    return RunPackJob(options, flags->json ? ReportStyle::kJson : ReportStyle::kText);
+  };
+  CLI::App* app = commands->Add("pack", "Packs a folder of images and labels into shards", run);
+  AddInputOptions(app, flags.get());
+  AddGeometryOptions(app, flags.get());
+  AddOutputOptions(app, flags.get());
+}
+
+}  // namespace shardmill

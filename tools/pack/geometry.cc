@@ -45,7 +45,7 @@ void CutBytes(const uint8_t* in, size_t pixel_bytes, const Placement& placement,
 bool IsPadded(const Placement& placement) { return placement.Visible().size != placement.window; }
 
 template <typename Id>
-void NearestLabels(const LabelMap& labels, LabelMap* out) {
+void NearestLabels(const ClassIdMap& labels, ClassIdMap* out) {
   auto source = [](uint32_t position, uint32_t from, uint32_t to) {
     return static_cast<size_t>((2 * uint64_t{position} + 1) * from / (2 * uint64_t{to}));
   };
@@ -85,7 +85,7 @@ Placement Place(const GeometryOptions& options, ImageSize source, std::string_vi
   return placement;
 }
 
-void ResizeLabels(const LabelMap& labels, ImageSize size, LabelMap* out) {
+void ResizeLabels(const ClassIdMap& labels, ImageSize size, ClassIdMap* out) {
   out->size = size;
   out->dtype = labels.dtype;
   out->bytes.resize(size.pixels() * DTypeBytes(labels.dtype));
@@ -104,7 +104,8 @@ void CutImage(const RgbImage& image, const Placement& placement, uint8_t pad_val
   CutBytes(image.pixels, 3, placement, out->data());
 }
 
-void CutLabels(const LabelMap& labels, const Placement& placement, uint32_t ignore, LabelMap* out) {
+void CutLabels(const ClassIdMap& labels, const Placement& placement, uint32_t ignore,
+               ClassIdMap* out) {
   SHARDMILL_CHECK(labels.size == placement.resized);
   const size_t id_bytes = DTypeBytes(labels.dtype);
   out->size = placement.window;

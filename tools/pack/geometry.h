@@ -46,11 +46,12 @@ Placement Place(const GeometryOptions& options, ImageSize source, std::string_vi
 // Shrinks a side by the mean over the area, enlarges one by linear interpolation.
 void ResizeImage(const RgbImage& image, ImageSize size, std::vector<uint8_t>* out);
 // Takes the pixel whose square holds the centre of the new pixel.
-void ResizeLabels(const LabelMap& labels, ImageSize size, LabelMap* out);
+void ResizeLabels(const ClassIdMap& labels, ImageSize size, ClassIdMap* out);
 
 // Copies the window of `image`, which has the size placement.resized, padded with `pad_value`.
 void CutImage(const RgbImage& image, const Placement& placement, uint8_t pad_value,
               std::vector<uint8_t>* out);
-void CutLabels(const LabelMap& labels, const Placement& placement, uint32_t ignore, LabelMap* out);
+void CutLabels(const ClassIdMap& labels, const Placement& placement, uint32_t ignore,
+               ClassIdMap* out);
 
 }  // namespace shardmill

@@ -113,7 +113,7 @@ Result<LabelKind> LabelDecoder::Classify(const SourceImage& image) const {
   return kRgbColor;
 }
 
-Result<LabelKind> LabelDecoder::Decode(const SourceImage& image, LabelMap* map,
+Result<LabelKind> LabelDecoder::Decode(const SourceImage& image, ClassIdMap* map,
                                        UnknownValues* unknown) const {
   ASSIGN_OR_RETURN(LabelKind kind, Classify(image));
   map->size = image.size;
@@ -128,7 +128,7 @@ Result<LabelKind> LabelDecoder::Decode(const SourceImage& image, LabelMap* map,
 }
 
 template <typename Id>
-void LabelDecoder::DecodeAs(const SourceImage& image, LabelKind kind, LabelMap* map,
+void LabelDecoder::DecodeAs(const SourceImage& image, LabelKind kind, ClassIdMap* map,
                             UnknownValues* unknown) const {
   auto* ids = reinterpret_cast<Id*>(map->bytes.data());
   if (kind == kRgbColor) {

@@ -17,7 +17,7 @@
 namespace shardmill {
 
 // Class ids of one image: u8, or u16 in native byte order.
-struct LabelMap {
+struct ClassIdMap {
   ImageSize size;
   DType dtype = DType::kU8;
   std::vector<uint8_t> bytes;  // dense rows
@@ -60,7 +60,7 @@ class LabelDecoder {
 
   // Pixels with unknown values are counted in `unknown` and hold an arbitrary id in `map`.
   // InvalidArgument when the kind of file cannot be a label.
-  Result<LabelKind> Decode(const SourceImage& image, LabelMap* map, UnknownValues* unknown) const;
+  Result<LabelKind> Decode(const SourceImage& image, ClassIdMap* map, UnknownValues* unknown) const;
 
  private:
   struct Slot {
@@ -75,7 +75,7 @@ class LabelDecoder {
   Result<LabelKind> Classify(const SourceImage& image) const;
 
   template <typename Id>
-  void DecodeAs(const SourceImage& image, LabelKind kind, LabelMap* map,
+  void DecodeAs(const SourceImage& image, LabelKind kind, ClassIdMap* map,
                 UnknownValues* unknown) const;
   template <typename Id>
   void DecodeColors(const SourceImage& image, Id* ids, UnknownValues* unknown) const;

@@ -48,7 +48,7 @@ void CountRow(const Id* row, size_t width, std::vector<uint64_t>* counts) {
 }
 
 template <typename Id>
-std::vector<uint64_t> CountIds(const LabelMap& labels, const Region& region) {
+std::vector<uint64_t> CountIds(const ClassIdMap& labels, const Region& region) {
   std::vector<uint64_t> counts(size_t{1} << (8 * sizeof(Id)));
   const auto* ids = reinterpret_cast<const Id*>(labels.bytes.data());
   for (uint32_t y = 0; y < region.size.height; ++y) {
@@ -72,7 +72,7 @@ void MeasureImage(const RgbImage& image, const Region& region, proto::Statistics
   }
 }
 
-void MeasureLabels(const LabelMap& labels, const Region& region, uint32_t classes,
+void MeasureLabels(const ClassIdMap& labels, const Region& region, uint32_t classes,
                    proto::Statistics* statistics) {
   const std::vector<uint64_t> counts = labels.dtype == DType::kU8
                                            ? CountIds<uint8_t>(labels, region)

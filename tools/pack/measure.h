@@ -26,7 +26,7 @@ void MeasureImage(const RgbImage& image, const Region& region, proto::Statistics
 
 // Sets the pixels per class over the region. Ids below `classes` count as classes, others as
 // ignore.
-void MeasureLabels(const LabelMap& labels, const Region& region, uint32_t classes,
+void MeasureLabels(const ClassIdMap& labels, const Region& region, uint32_t classes,
                    proto::Statistics* statistics);
 
 // Sets the counts of an image that has one class as a whole.

@@ -137,7 +137,7 @@ Status SampleEncoder::EncodeImage(RgbImage image, const Placement& placement,
 }
 
 Status SampleEncoder::EncodeLabels(const Placement& placement, EncodedSample* encoded) {
-  const LabelMap* labels = &label_map_;
+  const ClassIdMap* labels = &label_map_;
   if (placement.resized != placement.source) {
     ResizeLabels(*labels, placement.resized, &resized_labels_);
     labels = &resized_labels_;

@@ -59,7 +59,7 @@ class SampleEncoder {
   RgbConverter converter_;
   // Buffers that keep their size from sample to sample.
   SourceImage image_, label_image_;
-  LabelMap label_map_, resized_labels_, cut_labels_;
+  ClassIdMap label_map_, resized_labels_, cut_labels_;
   std::vector<uint8_t> resized_, cut_, one_hot_;
 };
 

@@ -18,7 +18,11 @@ BlockIndex::BlockIndex(const MappedFile* file, const RecordSchema* schema, const
       schema_(schema),
       shard_(shard),
       blocks_(std::move(blocks)),
-      checked_(std::make_unique<std::atomic<Block*>[]>(blocks_.size())) {}
+      checked_(std::make_unique<std::atomic<Block*>[]>(blocks_.size())) {
+  for (const FieldSpec& spec : schema_->fields) {
+    dense_bytes_.push_back(spec.IsDense() ? spec.TensorBytes() : kNotDense);
+  }
+}
 
 Result<BlockHeader> BlockIndex::ReadAndCheckHeader(uint32_t number) const {
   const BlockTableEntry& entry = blocks_[number];
@@ -85,12 +89,10 @@ Status BlockIndex::CheckMeta(const Place& place) const {
 }
 
 Result<FileRange> BlockIndex::StoredRange(uint64_t record, uint32_t field) const {
-  ASSIGN_OR_RETURN(const Place place, Find(record));
-  const FieldSpec& spec = schema_->fields[field];
+  ASSIGN_OR_RETURN(const Place& place, Find(record));
   const FieldRegion& region = place.block->header.fields[field];
   const uint64_t region_offset = place.block_offset + region.offset;
-  if (spec.IsDense()) {
-    const uint64_t bytes = spec.TensorBytes();
+  if (const uint64_t bytes = dense_bytes_[field]; bytes != kNotDense) {
     return FileRange{region_offset + place.index * bytes, bytes};
   }
   RETURN_IF_ERROR(CheckTable(place, field));
@@ -99,7 +101,7 @@ Result<FileRange> BlockIndex::StoredRange(uint64_t record, uint32_t field) const
 }
 
 Result<uint64_t> BlockIndex::StoredChecksum(uint64_t record, uint32_t field) const {
-  ASSIGN_OR_RETURN(const Place place, Find(record));
+  ASSIGN_OR_RETURN(const Place& place, Find(record));
   const uint64_t offset = place.block->header.RecordChecksumOffset(field, place.index);
   uint8_t bytes[8];
   RETURN_IF_ERROR(file_->Read(place.block_offset + offset, sizeof bytes, bytes));
@@ -109,7 +111,7 @@ Result<uint64_t> BlockIndex::StoredChecksum(uint64_t record, uint32_t field) con
 Result<std::vector<uint32_t>> BlockIndex::VariableDims(uint64_t record, uint32_t field) const {
   std::vector<uint32_t> dims(static_cast<size_t>(schema_->fields[field].VariableDimCount()));
   if (dims.empty()) return dims;
-  ASSIGN_OR_RETURN(const Place place, Find(record));
+  ASSIGN_OR_RETURN(const Place& place, Find(record));
   RETURN_IF_ERROR(CheckTable(place, field));
   const BlockHeader& header = place.block->header;
   const uint64_t offset = place.block_offset + header.fields[field].offset +
@@ -121,7 +123,7 @@ Result<std::vector<uint32_t>> BlockIndex::VariableDims(uint64_t record, uint32_t
 }
 
 Result<bool> BlockIndex::IsVerified(uint64_t record, uint32_t field) const {
-  ASSIGN_OR_RETURN(const Place place, Find(record));
+  ASSIGN_OR_RETURN(const Place& place, Find(record));
   const uint64_t bit = uint64_t{field} * place.block->header.records + place.index;
   return (place.block->verified[bit / 64].load(std::memory_order_relaxed) >> (bit % 64) & 1) != 0;
 }
@@ -134,7 +136,7 @@ void BlockIndex::MarkVerified(uint64_t record, uint32_t field) const {
 }
 
 Result<FileRange> BlockIndex::MetaRange(uint64_t record) const {
-  ASSIGN_OR_RETURN(const Place place, Find(record));
+  ASSIGN_OR_RETURN(const Place& place, Find(record));
   RETURN_IF_ERROR(CheckMeta(place));
   const BlockHeader& header = place.block->header;
   const HeapRegion heap = {{place.block_offset + header.meta_offset, header.meta_bytes},

@@ -80,6 +80,8 @@ class BlockIndex {
   const RecordSchema* schema_;
   const Shard shard_;
   const std::vector<BlockTableEntry> blocks_;
+  static constexpr uint64_t kNotDense = ~uint64_t{0};
+  std::vector<uint64_t> dense_bytes_;               // of one record, per field
   std::unique_ptr<std::atomic<Block*>[]> checked_;  // per block; null until first use
   mutable std::mutex mutex_;                        // guards owned_
   mutable std::vector<std::unique_ptr<Block>> owned_;

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# The real packer under a hostile operating system: each refused write, flush or rename must end
+# in a non-zero exit and a message, leave nothing partial under a final name, and not stand in the
+# way of the same command run again.
+# usage: pack_faults_test.sh SHARDMILL SHIM
+set -uo pipefail
+
+shardmill=$(realpath "$1")
+shim=$(realpath "$2")
+work=${TEST_TMPDIR:?run by bazel test}
+cd "$work" || exit 1
+
+failures=0
+fail() {
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+pack() { "$shardmill" pack scenes -o "$1" --shard-size 700KiB --block-size 256KiB --jobs 2 --quiet; }
+
+# Whatever lies in FOLDER under a final name is whole.
+check_final_names() { # FOLDER CASE
+  local shard
+  for shard in "$1"/*.shard; do
+    [ -e "$shard" ] || continue
+    "$shardmill" verify "$shard" --quiet >/dev/null || fail "$2: $shard is under its final name but not sound"
+  done
+  if [ -e "$1/manifest.json" ]; then
+    "$shardmill" verify "$1" --quiet >/dev/null || fail "$2: there is a manifest, but the set is not sound"
+  fi
+}
+
+same_set() { # FOLDER CASE: the shards and the manifest equal those of an undisturbed pack
+  local file
+  for file in whole/*.shard whole/manifest.json; do
+    cmp -s "$file" "$1/$(basename "$file")" || fail "$2: $(basename "$file") differs from an undisturbed pack"
+  done
+  [ "$(find "$1" -name '*.shard' | wc -l)" = "$(find whole -name '*.shard' | wc -l)" ] ||
+    fail "$2: not the same number of shards"
+}
+
+faulty_case() { # CASE EXPECTED_EXIT EXPECTED_TEXT SETTING...
+  local name=$1 expected=$2 text=$3
+  shift 3
+  rm -rf out
+  local output status
+  output=$(env SHARDMILL_FAULT_UNDER="$work/out" "$@" LD_PRELOAD="$shim" \
+    "$shardmill" pack scenes -o out --shard-size 700KiB --block-size 256KiB --jobs 2 --quiet 2>&1)
+  status=$?
+  [ $status -eq "$expected" ] || fail "$name: exit $status, expected $expected: $output"
+  grep -q "$text" <<<"$output" || fail "$name: the message lacks '$text': $output"
+  check_final_names out "$name"
+  [ "$expected" -eq 0 ] || [ ! -e out/manifest.json ] || fail "$name: it failed, yet there is a manifest"
+  pack out || fail "$name: the same command again failed"
+  same_set out "$name"
+}
+
+"$shardmill" sample -o scenes --count 40 --height 96 --width 128 --quiet || exit 1
+pack whole || exit 1
+"$shardmill" verify whole --quiet || exit 1
+[ "$(find whole -name '*.shard' | wc -l)" -ge 3 ] || fail "the set is too small to test anything"
+
+faulty_case "disk full at once" 3 "No space left" SHARDMILL_FAULT_AFTER=0
+faulty_case "disk full in the first shard" 3 "No space left" SHARDMILL_FAULT_AFTER=100000
+faulty_case "disk full in a later shard" 3 "No space left" SHARDMILL_FAULT_AFTER=1200000
+faulty_case "I/O error" 3 "Input/output error" SHARDMILL_FAULT_AFTER=300000 SHARDMILL_FAULT_ERRNO=EIO
+faulty_case "flush fails" 3 "Input/output error" SHARDMILL_FAULT_FSYNC=1
+faulty_case "rename fails" 3 "Input/output error" SHARDMILL_FAULT_RENAME=1
+faulty_case "short writes are completed" 0 "" SHARDMILL_FAULT_SHORT=1000
+faulty_case "interrupted writes are repeated" 0 "" SHARDMILL_FAULT_EINTR=1
+
+# A folder that may not be written. Root may write anywhere, so this needs a file in the way.
+rm -rf out && touch out
+if pack out 2>message; then fail "OUT is a file: the pack succeeded"; fi
+grep -q out message || fail "OUT is a file: the message does not name it: $(cat message)"
+rm -f out
+
+# The folder vanishes under the packer: an error, not a crash.
+pack out 2>message &
+packer=$!
+until [ -n "$(find out -name '*.tmp*' 2>/dev/null)" ] || ! kill -0 $packer 2>/dev/null; do :; done
+rm -rf out
+wait $packer
+status=$?
+if [ -e out/manifest.json ]; then
+  : # it was faster than the removal and made the folder again
+elif [ $status -eq 0 ] || [ $status -ge 128 ]; then
+  fail "OUT removed under the packer: exit $status: $(cat message)"
+fi
+
+# Two packs into one folder: the second refuses, the first is not disturbed.
+rm -rf out
+mkfifo gate
+(exec 9>gate; env SHARDMILL_FAULT_UNDER="$work/out" SHARDMILL_FAULT_SHORT=2000 LD_PRELOAD="$shim" \
+  "$shardmill" pack scenes -o out --shard-size 700KiB --block-size 256KiB --jobs 1 --quiet) &
+first=$!
+exec 8<gate
+until [ -n "$(find out -name '*.tmp*' 2>/dev/null)" ] || ! kill -0 $first 2>/dev/null; do :; done
+kill -STOP $first 2>/dev/null
+pkill -STOP -P $first 2>/dev/null
+if pack out 2>message; then fail "a second pack into the same folder succeeded"; fi
+pkill -CONT -P $first 2>/dev/null
+kill -CONT $first 2>/dev/null
+wait $first || fail "the first of two packs was disturbed"
+same_set out "two packs into one folder"
+
+[ $failures -eq 0 ] && echo "all fault cases passed"
+exit $((failures > 0))

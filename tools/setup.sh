@@ -8,10 +8,10 @@ packages=(
   # build
   bazel-bootstrap bazel-rules-java g++ protobuf-compiler python3
   # libraries
-  libcli11-dev libdnnl-dev libhwy-dev libjpeg62-turbo-dev libopencv-dev libpng-dev
+  libcli11-dev libdnnl-dev libhwy-dev libisal-dev libjpeg62-turbo-dev libopencv-dev libpng-dev
   libprotobuf-dev libxxhash-dev libzstd-dev
   # tests and benchmarks
-  libbenchmark-dev libgmock-dev libgtest-dev
+  libbenchmark-dev libgmock-dev libgtest-dev zlib1g-dev
 )
 case "${1:-}" in
   "") ;;

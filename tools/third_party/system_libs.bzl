@@ -14,11 +14,14 @@ _LIBRARIES = {
     "dnnl": "/usr/include/oneapi",
     "googletest": "/usr/include/gtest",
     "hwy": "/usr/include/hwy",
+    "isal": "/usr/include/isa-l",
+    "jpeg": "/usr/include",
     "opencv": "/usr/include/opencv4",
     "jpeg": "/usr/include",
     "png": "/usr/include/libpng16",
     "protobuf": "/usr/include/google/protobuf",
     "xxhash": "/usr/include",
+    "zlib": "/usr/include",
     "zstd": "/usr/include",
 }
 

@@ -17,7 +17,6 @@ _LIBRARIES = {
     "isal": "/usr/include/isa-l",
     "jpeg": "/usr/include",
     "opencv": "/usr/include/opencv4",
-    "jpeg": "/usr/include",
     "png": "/usr/include/libpng16",
     "protobuf": "/usr/include/google/protobuf",
     "xxhash": "/usr/include",

@@ -1,3 +1,0 @@
-#pragma once
-
-#include "reader/console/command_line.h"  // moved there; include it directly

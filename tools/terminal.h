@@ -1,3 +1,0 @@
-#pragma once
-
-#include "reader/console/terminal.h"  // moved there; include it directly

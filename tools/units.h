@@ -1,3 +1,0 @@
-#pragma once
-
-#include "reader/console/units.h"  // moved there; include it directly

@@ -1,3 +1,0 @@
-#pragma once
-
-#include "reader/base/version.h"  // moved there; include it directly

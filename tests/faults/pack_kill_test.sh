@@ -9,9 +9,9 @@ kills=${2:-50}
 cd "${TEST_TMPDIR:?run by bazel test}" || exit 1
 
 options=(--shard-size 700KiB --block-size 256KiB --jobs 2 --quiet)
-"$shardmill" sample -o scenes --count 60 --height 96 --width 128 --quiet || exit 1
+"$shardmill" sample -o scenes --count 60 --height 96 --width 128 >/dev/null || exit 1
 start=$(date +%s%N)
-"$shardmill" pack scenes -o whole "${options[@]}" || exit 1
+"$shardmill" pack scenes -o whole "${options[@]}" >/dev/null || exit 1
 undisturbed_us=$((($(date +%s%N) - start) / 1000))
 
 RANDOM=1 # the moments come from a fixed seed, the scheduler does the rest
@@ -19,7 +19,7 @@ failures=0
 killed=0
 for ((i = 0; i < kills; ++i)); do
   rm -rf out
-  "$shardmill" pack scenes -o out "${options[@]}" &
+  "$shardmill" pack scenes -o out "${options[@]}" >/dev/null 2>&1 &
   packer=$!
   # 32768 * 0.9 of the undisturbed time at most
   sleep "$(printf '%d.%06d' 0 $((RANDOM * undisturbed_us * 9 / 327680)))"
@@ -29,7 +29,7 @@ for ((i = 0; i < kills; ++i)); do
     [ -e "$shard" ] || continue
     "$shardmill" verify "$shard" --quiet >/dev/null || { echo "FAILED: kill $i: $shard is not sound"; failures=$((failures + 1)); }
   done
-  if ! "$shardmill" pack scenes -o out "${options[@]}" 2>message; then
+  if ! "$shardmill" pack scenes -o out "${options[@]}" >/dev/null 2>message; then
     # a pack that was finished before the kill refuses to be packed again
     "$shardmill" verify out --quiet || { echo "FAILED: kill $i: $(cat message)"; failures=$((failures + 1)); }
   fi

@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 constexpr char kLockName[] = ".shardmill-lock";
 constexpr char kIncomingName[] = ".shardmill-incoming";
 
-// Names in `folder` of shards, and of the temporary files that a killed writer left of them.
+// Names in `folder` of shards or, with `temporary`, of the files that a killed writer of shards or
+// of the manifest left behind.
 Result<std::vector<std::string>> ShardNames(const std::string& folder, bool temporary) {
   std::vector<std::string> names;
   std::error_code error;
@@ -34,7 +35,9 @@ Result<std::vector<std::string>> ShardNames(const std::string& folder, bool temp
     std::string name = entry->path().filename().string();
     size_t suffix = name.find(".tmp-");
     if (temporary != (suffix != std::string::npos)) continue;
-    if (ParseShardFileName(name.substr(0, suffix)).has_value()) names.push_back(std::move(name));
+    const std::string final_name = name.substr(0, suffix);
+    const bool is_manifest = temporary && final_name == kManifestFileName;
+    if (is_manifest || ParseShardFileName(final_name)) names.push_back(std::move(name));
   }
   if (error) return ErrnoError("cannot read folder " + folder, error.value());
   return names;

@@ -89,14 +89,17 @@ void SetColumns(int cells, Layout* layout) {
   layout->rows = (cells + best_columns - 1) / best_columns;
 }
 
-void ShrinkToWidth(int most_width, Layout* layout) {
+void ShrinkToFit(int most_width, Layout* layout) {
   const int gaps = layout->grid_width() - layout->columns * layout->panels * layout->panel_width;
   const int room = (most_width - 2 * kMargin - gaps) / (layout->columns * layout->panels);
-  const int width = std::max(room, kLeastPanelSide / 2);
-  if (width >= layout->panel_width) return;
-  const double factor = static_cast<double>(width) / layout->panel_width;
+  const double by_width =
+      static_cast<double>(std::max(room, kLeastPanelSide / 2)) / layout->panel_width;
+  // A very tall image must not make a picture of gigabytes.
+  const double by_height = 2.0 * most_width / layout->panel_height;
+  const double factor = std::min(by_width, by_height);
+  if (factor >= 1) return;
   layout->panel_height = std::max(1, static_cast<int>(layout->panel_height * factor + 0.5));
-  layout->panel_width = width;
+  layout->panel_width = std::max(1, static_cast<int>(layout->panel_width * factor + 0.5));
 }
 
 Layout MakeLayout(const Sheet& sheet) {
@@ -105,7 +108,7 @@ Layout MakeLayout(const Sheet& sheet) {
   layout.caption_lines = CaptionLines(sheet);
   SetPanelSize(sheet, &layout);
   SetColumns(static_cast<int>(sheet.cells.size()), &layout);
-  ShrinkToWidth(sheet.most_width, &layout);
+  ShrinkToFit(sheet.most_width, &layout);
   return layout;
 }
 

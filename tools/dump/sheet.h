@@ -37,7 +37,7 @@ struct Sheet {
   std::vector<LegendEntry> legend;  // empty: no legend
   bool label_alone = false;
   double opacity = 0.55;  // of the labels over the images
-  int most_width = 1800;  // of the whole picture; a single narrow cell may need a little more
+  int most_width = 1800;  // of the whole picture, unless panels would become too small to see
 };
 
 Picture DrawSheet(const Sheet& sheet, const ClassPalette& palette);

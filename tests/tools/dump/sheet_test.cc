@@ -82,6 +82,17 @@ TEST(DrawSheet, ImagesOfDifferentSizesShareOneGrid) {
   EXPECT_GT(Count(picture, kImage), 100 * 400);
 }
 
+TEST(DrawSheet, ExtremeShapesGivePicturesOfModestSize) {
+  for (const auto& [height, width] : {std::pair{200'000, 1}, {1, 200'000}}) {
+    Sheet sheet;
+    sheet.cells.push_back(Cell(height, width));
+    sheet.cells[0].label = AllOf(1, 1, 1);
+    const Picture picture = DrawSheet(sheet, Palette());
+    EXPECT_LE(picture.width, 2 * sheet.most_width);
+    EXPECT_LE(picture.height, 3 * sheet.most_width);
+  }
+}
+
 TEST(DrawSheet, LegendShowsEachClassInItsColor) {
   Sheet sheet;
   sheet.cells.push_back(Cell(200, 300));

@@ -20,7 +20,7 @@ Result<Picture> Show(DType dtype, std::vector<int64_t> shape, const std::vector<
   Tensor tensor;
   tensor.shape = std::move(shape);
   tensor.bytes.resize(values.size() * sizeof(T));
-  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  if (!values.empty()) std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
   return PictureFromTensor(Field(dtype), tensor);
 }
 

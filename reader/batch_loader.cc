@@ -92,6 +92,7 @@ struct BatchLoader::Impl {
 
   Result<std::optional<OrderedPipeline::Size>> ProduceBatch(const OrderedPipeline::Item& item);
   const EpochOrder* OrderOf(uint64_t epoch);
+  bool WantsReadAhead() const;
   void FillAhead(BatchSlot* slot);
 
   struct Rows {
@@ -103,7 +104,7 @@ struct BatchLoader::Impl {
                    Worker* worker) const;
   Status ExpandField(const BatchSlot& slot, const FieldPlan& field, Rows rows,
                      const uint8_t* stored, uint8_t* out) const;
-  void ReadAhead(const BatchSlot& slot, Rows rows) const;
+  void PrefetchAhead(const BatchSlot& slot, Rows rows) const;
   void NoteWhetherCold(Rows rows, uint64_t reading_ns, Worker* worker);
 };
 
@@ -199,11 +200,18 @@ Result<std::optional<OrderedPipeline::Size>> BatchLoader::Impl::ProduceBatch(
   return std::optional<OrderedPipeline::Size>({plan.slot_bytes, plan.PartsOf(rows.rows)});
 }
 
+bool BatchLoader::Impl::WantsReadAhead() const {
+  if (options.read_ahead == ReadAhead::kWhenCold) {
+    return cold_parts.load(std::memory_order_relaxed) > 0;
+  }
+  return options.read_ahead == ReadAhead::kAlways;
+}
+
 // The rows that read-ahead asks for while this batch is read. Only within the epoch: the next
 // one begins with a few reads that nobody announced.
 void BatchLoader::Impl::FillAhead(BatchSlot* slot) {
   slot->records_ahead.clear();
-  if (cold_parts.load(std::memory_order_relaxed) == 0) return;
+  if (!WantsReadAhead()) return;
   const uint64_t step = slot->step + static_cast<uint64_t>(options.slots) - 1 + steps_ahead;
   if (step >= plan.steps_per_epoch) return;
   const StepRows rows = plan.RowsOfStep(options, step);
@@ -227,7 +235,7 @@ Status BatchLoader::Impl::FillPart(const OrderedPipeline::Item& item, uint32_t p
   Rows rows;
   rows.begin = part * plan.rows_per_part;
   rows.end = std::min(slot.rows, rows.begin + plan.rows_per_part);
-  ReadAhead(slot, rows);
+  PrefetchAhead(slot, rows);
   Clock::duration reading(0);
   Clock::duration expanding(0);
   Clock::time_point start = Clock::now();
@@ -250,8 +258,7 @@ Status BatchLoader::Impl::FillPart(const OrderedPipeline::Item& item, uint32_t p
   return OkStatus();
 }
 
-// Read-ahead costs a system call per record, so it is on only while pages come from disk. The
-// count of such pages is looked at only after a part that was slow for memory.
+// The count of pages that came from disk is looked at only after a part that was slow for memory.
 void BatchLoader::Impl::NoteWhetherCold(Rows rows, uint64_t reading_ns, Worker* worker) {
   const int before = cold_parts.load(std::memory_order_relaxed);
   if (before > 0) cold_parts.store(before - 1, std::memory_order_relaxed);
@@ -292,7 +299,7 @@ Status BatchLoader::Impl::ExpandField(const BatchSlot& slot, const FieldPlan& fi
   return OkStatus();
 }
 
-void BatchLoader::Impl::ReadAhead(const BatchSlot& slot, Rows rows) const {
+void BatchLoader::Impl::PrefetchAhead(const BatchSlot& slot, Rows rows) const {
   const uint64_t end = std::min<uint64_t>(rows.end, slot.records_ahead.size());
   for (uint64_t row = rows.begin; row < end; ++row) {
     const auto [shard, record] = plan.split->Locate(slot.records_ahead[row]);

@@ -47,6 +47,14 @@ enum class TailPolicy {
   kPartial,  // one smaller batch; every rank still gets it, perhaps with 0 rows
 };
 
+// When to ask the kernel for the records of coming batches. It costs a system call per record, so
+// it pays only for data that is not in memory.
+enum class ReadAhead {
+  kNever,
+  kWhenCold,  // while reads have to wait for the disk
+  kAlways,
+};
+
 struct FieldRequest {
   std::string name;
   Delivery delivery = Delivery::kStored;
@@ -66,6 +74,7 @@ struct BatchLoaderOptions {
   uint64_t epochs = 1;      // how many to stream, the first one included
   int threads = 1;
   int slots = 3;  // batches in the ring, counting those the caller holds
+  ReadAhead read_ahead = ReadAhead::kWhenCold;
   // Replaces the allocator of the slots (for pinned memory). Buffers must be 64-byte aligned.
   std::function<void*(uint64_t bytes)> allocate;
   std::function<void(void* buffer, uint64_t bytes)> release;

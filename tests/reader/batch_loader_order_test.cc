@@ -228,5 +228,23 @@ TEST(BatchLoaderOrder, ThreadsAndSlotsChangeNothing) {
   }
 }
 
+TEST(BatchLoaderOrder, ReadAheadChangesNothing) {
+  const auto dataset = TinyDataset(101);
+  for (Order order : {Order::kShuffled, Order::kStored}) {
+    for (TailPolicy tail : {TailPolicy::kDrop, TailPolicy::kPad, TailPolicy::kPartial}) {
+      BatchLoaderOptions options = Options(7);
+      options.order = order;
+      options.tail = tail;
+      options.ranks = 3;
+      options.rank = 2;
+      options.epochs = 2;
+      options.read_ahead = ReadAhead::kNever;
+      const auto expected = ReadAll(dataset, options);
+      options.read_ahead = ReadAhead::kAlways;
+      ASSERT_EQ(ReadAll(dataset, options), expected);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace shardmill

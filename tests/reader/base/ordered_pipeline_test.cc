@@ -292,14 +292,21 @@ TEST(OrderedPipeline, EveryPartRunsExactlyOnce) {
 }
 
 TEST(OrderedPipeline, ErrorOfTheLowestPartWinsAndSticks) {
-  for (int repeat = 0; repeat < 50; ++repeat) {
-    auto pipeline = OrderedPipeline::Start(Threads(4), ItemsOf(10, {0, 8}),
-                                           [](const Item& item, uint32_t part, int) {
-                                             if (item.index == 2 && part == 3) Spin(4999);
-                                             if (item.index == 2 && part >= 3)
-                                               return DataLossError("part " + std::to_string(part));
-                                             return OkStatus();
-                                           });
+  for (uint32_t repeat = 0; repeat < 50; ++repeat) {
+    // Parts 3 and 4 are begun, one on each thread; then one fails, and a little later the other.
+    const uint32_t last_to_fail = 3 + repeat % 2;
+    std::atomic<int> begun{0};
+    std::atomic<bool> one_failed{false};
+    auto work = [&](const Item& item, uint32_t part, int) {
+      if (item.index != 2 || part < 3) return OkStatus();
+      ++begun;
+      while (begun < 2) std::this_thread::yield();
+      while (part == last_to_fail && !one_failed) std::this_thread::yield();
+      for (int i = 0; part == last_to_fail && i < 20; ++i) Spin(4999);
+      one_failed = true;
+      return DataLossError("part " + std::to_string(part));
+    };
+    auto pipeline = OrderedPipeline::Start(Threads(2), ItemsOf(10, {0, 8}), work);
     ASSERT_TRUE(pipeline.ok());
     for (int i = 0; i < 2; ++i) {
       auto item = (*pipeline)->Take();
@@ -309,6 +316,23 @@ TEST(OrderedPipeline, ErrorOfTheLowestPartWinsAndSticks) {
     ASSERT_EQ((*pipeline)->Take().status().ToString(), "DataLoss: part 3");
     ASSERT_EQ((*pipeline)->Take().status().ToString(), "DataLoss: part 3");
   }
+}
+
+TEST(OrderedPipeline, NothingBehindAFailedItemIsBegun) {
+  std::atomic<int> begun{0};
+  PipelineOptions options = Threads(1);
+  options.max_in_flight = 64;
+  auto pipeline =
+      OrderedPipeline::Start(options, ItemsOf(64, {}), [&](const Item& item, uint32_t, int) {
+        ++begun;
+        Spin(4999);
+        return item.index == 3 ? IoError("disk gone") : OkStatus();
+      });
+  ASSERT_TRUE(pipeline.ok());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE((*pipeline)->Take().ok());
+  EXPECT_EQ((*pipeline)->Take().status().code(), StatusCode::kIo);
+  pipeline->reset();
+  EXPECT_EQ(begun, 4);
 }
 
 TEST(OrderedPipeline, TakingWhileHoldingEverySlotIsAnErrorThatPasses) {

@@ -54,28 +54,27 @@ TEST_F(ManifestTest, RebuiltFromTheShardsIsByteForByteTheSame) {
 }
 
 // FORMAT.md: the digest covers the meaning of the JSON text, not its white space.
-TEST_F(ManifestTest, EveryFlippedBitIsFoundOrChangesNothing) {
-  const proto::Manifest before = ReadManifest(folder_).value();
+TEST_F(ManifestTest, EveryFlippedByteIsFoundOrChangesNothing) {
+  const std::string before = ReadManifest(folder_)->SerializeAsString();
   const std::string sound = ReadBytes(path_);
-  int harmless = 0;
+  size_t harmless = 0;
   for (size_t i = 0; i < sound.size(); ++i) {
-    for (int bit = 0; bit < 8; ++bit) {
-      std::string damaged = sound;
-      damaged[i] = static_cast<char>(damaged[i] ^ (1 << bit));
-      WriteBytes(path_, damaged);
-      const auto manifest = ReadManifest(folder_);
-      if (!manifest.ok()) continue;
-      ++harmless;
-      EXPECT_EQ(manifest->SerializeAsString(), before.SerializeAsString()) << i << " bit " << bit;
-    }
+    // Another bit at each place; bit 5 turns letters into their other case.
+    std::string damaged = sound;
+    damaged[i] = static_cast<char>(damaged[i] ^ (1 << (i % 8)));
+    WriteBytes(path_, damaged);
+    const auto manifest = ReadManifest(folder_);
+    if (!manifest.ok()) continue;
+    ++harmless;
+    EXPECT_EQ(manifest->SerializeAsString(), before) << "byte " << i;
   }
-  EXPECT_LT(harmless, static_cast<int>(sound.size()));
+  EXPECT_LT(harmless, sound.size() / 8);
 }
 
-TEST_F(ManifestTest, EveryTruncationIsFound) {
+TEST_F(ManifestTest, CutsAreFound) {
   const std::string sound = ReadBytes(path_);
   // The last byte is the newline behind the closing brace.
-  for (size_t bytes = 0; bytes + 1 < sound.size(); ++bytes) {
+  for (size_t bytes = 0; bytes + 1 < sound.size(); bytes += 3) {
     WriteBytes(path_, sound.substr(0, bytes));
     EXPECT_EQ(Read().code(), StatusCode::kDataLoss) << bytes;
   }

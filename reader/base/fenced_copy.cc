@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <signal.h>
+#include <ucontext.h>
 
 #include <cstring>
 
@@ -14,6 +15,7 @@ struct Fence {
   uintptr_t begin;
   uintptr_t end;
   sigjmp_buf landing;
+  sigset_t signal_mask;  // as it was when the signal came
 };
 
 // volatile: read by the signal handler of the same thread.
@@ -37,6 +39,7 @@ void OnBusError(int signal_number, siginfo_t* info, void* context) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
   if (fence != nullptr && address >= fence->begin && address < fence->end) {
     current_fence = nullptr;
+    fence->signal_mask = static_cast<const ucontext_t*>(context)->uc_sigmask;
     siglongjmp(fence->landing, 1);
   }
   PassOn(signal_number, info, context);
@@ -45,9 +48,7 @@ void OnBusError(int signal_number, siginfo_t* info, void* context) {
 bool InstallHandler() {
   struct sigaction action = {};
   action.sa_sigaction = OnBusError;
-  // SA_NODEFER: the handler is left by a jump that does not restore the signal mask, which would
-  // cost a system call per read; so the signal must not be blocked in the first place.
-  action.sa_flags = SA_SIGINFO | SA_NODEFER;
+  action.sa_flags = SA_SIGINFO;
   sigemptyset(&action.sa_mask);
   SHARDMILL_CHECK(sigaction(SIGBUS, &action, &previous_action) == 0);
   return true;
@@ -75,7 +76,11 @@ bool RunFenced(const void* begin, uint64_t bytes, void (*body)(void*), void* con
   Fence fence;
   fence.begin = reinterpret_cast<uintptr_t>(begin) & ~kPageMask;
   fence.end = (reinterpret_cast<uintptr_t>(begin) + bytes + kPageMask) & ~kPageMask;
-  if (sigsetjmp(fence.landing, 0) != 0) return false;
+  // The mask is not saved here, which would cost a system call per read, but by the handler.
+  if (sigsetjmp(fence.landing, 0) != 0) {
+    SHARDMILL_CHECK(pthread_sigmask(SIG_SETMASK, &fence.signal_mask, nullptr) == 0);
+    return false;
+  }
   current_fence = &fence;
   body(context);
   current_fence = nullptr;

@@ -42,6 +42,18 @@ TEST_F(FencedCopyTest, LostPageGivesFalseAndSoundPagesStillCopy) {
   EXPECT_TRUE(FencedCopy(nullptr, nullptr, 0));
 }
 
+TEST_F(FencedCopyTest, SignalMaskIsAsBefore) {
+  sigset_t before;
+  sigset_t after;
+  pthread_sigmask(SIG_BLOCK, nullptr, &before);
+  char out;
+  EXPECT_FALSE(FencedCopy(&out, data_ + 4096, 1));
+  pthread_sigmask(SIG_BLOCK, nullptr, &after);
+  for (const int number : {SIGBUS, SIGINT, SIGTERM, SIGSEGV, SIGUSR1}) {
+    EXPECT_EQ(sigismember(&after, number), sigismember(&before, number)) << number;
+  }
+}
+
 using FencedCopyDeathTest = FencedCopyTest;
 
 TEST_F(FencedCopyDeathTest, BusErrorOutsideEveryFenceStillEndsTheProcess) {

@@ -1,16 +1,15 @@
 #include "reader/batch_loader.h"
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <utility>
 
 #include "reader/base/ordered_pipeline.h"
+#include "reader/batch_filler.h"
 #include "reader/batch_plan.h"
 #include "reader/batch_slot.h"
 #include "reader/epoch_order.h"
@@ -18,25 +17,12 @@
 namespace shardmill {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // From this size on, transparent huge pages are worth asking for.
 constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
 constexpr uint64_t kBufferAlignment = 64;
 // Read-ahead works this many rows ahead of the ring at least, so that small batches too keep
 // several requests in the disk's queue.
 constexpr uint64_t kMinRowsAhead = 64;
-// How many rows ahead the processor is told of the next record: in random order each one begins
-// with misses of the cache and of the address translation, which this hides.
-constexpr uint64_t kRowsWarm = 2;
-// Parts for which read-ahead stays on after the last page that had to come from disk.
-constexpr int kColdParts = 1024;
-
-uint64_t Nanoseconds(Clock::duration duration) {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count());
-}
-
 void* AllocateBuffer(uint64_t bytes) {
   const bool huge = bytes >= kHugePageBytes;
   const uint64_t alignment = huge ? kHugePageBytes : 4096;
@@ -46,20 +32,6 @@ void* AllocateBuffer(uint64_t bytes) {
   return buffer;
 }
 
-// Pages that the calling thread has had to wait for from disk.
-int64_t MajorFaults() {
-  rusage usage = {};
-  getrusage(RUSAGE_THREAD, &usage);
-  return usage.ru_majflt;
-}
-
-// What belongs to one worker thread alone; aligned, so that no two share a cache line.
-struct alignas(64) Worker {
-  ReadScratch scratch;
-  std::vector<uint8_t> staging;
-  int64_t major_faults = 0;  // up to the last slow part
-};
-
 }  // namespace
 
 struct BatchLoader::Impl {
@@ -67,7 +39,7 @@ struct BatchLoader::Impl {
   BatchLoaderOptions options;
   BatchPlan plan;
   std::vector<BatchSlot> slots;
-  std::vector<Worker> workers;
+  std::unique_ptr<BatchFiller> filler;
 
   // The position of production: only the pipeline's produce callback touches it.
   uint64_t next_epoch = 0;
@@ -76,13 +48,8 @@ struct BatchLoader::Impl {
   uint64_t order_epoch = 0;
   uint64_t steps_ahead = 1;
 
-  // How many more parts read-ahead stays on for.
-  std::atomic<int> cold_parts{0};
   std::atomic<uint64_t> batches_taken{0};
   std::atomic<int> batches_held{0};
-  std::atomic<uint64_t> read_ns{0};
-  std::atomic<uint64_t> expand_ns{0};
-  std::atomic<uint64_t> records_read{0};
 
   std::unique_ptr<OrderedPipeline> pipeline;
 
@@ -92,20 +59,7 @@ struct BatchLoader::Impl {
 
   Result<std::optional<OrderedPipeline::Size>> ProduceBatch(const OrderedPipeline::Item& item);
   const EpochOrder* OrderOf(uint64_t epoch);
-  bool WantsReadAhead() const;
   void FillAhead(BatchSlot* slot);
-
-  struct Rows {
-    uint64_t begin = 0;
-    uint64_t end = 0;
-  };
-  Status FillPart(const OrderedPipeline::Item& item, uint32_t part, int worker);
-  Status ReadField(const BatchSlot& slot, const FieldPlan& field, Rows rows, uint8_t* out,
-                   Worker* worker) const;
-  Status ExpandField(const BatchSlot& slot, const FieldPlan& field, Rows rows,
-                     const uint8_t* stored, uint8_t* out) const;
-  void PrefetchAhead(const BatchSlot& slot, Rows rows) const;
-  void NoteWhetherCold(Rows rows, uint64_t reading_ns, Worker* worker);
 };
 
 BatchLoader::Impl::~Impl() {
@@ -156,8 +110,7 @@ Status BatchLoader::Impl::Start() {
   next_epoch = options.first_epoch;
   next_step = options.first_step;
   steps_ahead = std::max<uint64_t>(1, kMinRowsAhead / plan.capacity_rows);
-  workers = std::vector<Worker>(options.threads);
-  for (Worker& worker : workers) worker.staging.resize(plan.staging_bytes);
+  filler = std::make_unique<BatchFiller>(&plan, options.threads, options.read_ahead);
   PipelineOptions pipeline_options;
   pipeline_options.threads = options.threads;
   pipeline_options.max_in_flight = options.slots;
@@ -166,7 +119,7 @@ Status BatchLoader::Impl::Start() {
                        pipeline_options,
                        [this](const OrderedPipeline::Item& item) { return ProduceBatch(item); },
                        [this](const OrderedPipeline::Item& item, uint32_t part, int worker) {
-                         return FillPart(item, part, worker);
+                         return filler->Fill(slots[item.slot], part, worker);
                        }));
   return OkStatus();
 }
@@ -188,6 +141,7 @@ Result<std::optional<OrderedPipeline::Size>> BatchLoader::Impl::ProduceBatch(
     next_step = 0;
     ++next_epoch;
   }
+  if (next_step == 0 || item.index == 0) RETURN_IF_ERROR(dataset->CheckUnchanged());
   BatchSlot& slot = slots[item.slot];
   slot.epoch = next_epoch;
   slot.step = next_step++;
@@ -200,18 +154,11 @@ Result<std::optional<OrderedPipeline::Size>> BatchLoader::Impl::ProduceBatch(
   return std::optional<OrderedPipeline::Size>({plan.slot_bytes, plan.PartsOf(rows.rows)});
 }
 
-bool BatchLoader::Impl::WantsReadAhead() const {
-  if (options.read_ahead == ReadAhead::kWhenCold) {
-    return cold_parts.load(std::memory_order_relaxed) > 0;
-  }
-  return options.read_ahead == ReadAhead::kAlways;
-}
-
 // The rows that read-ahead asks for while this batch is read. Only within the epoch: the next
 // one begins with a few reads that nobody announced.
 void BatchLoader::Impl::FillAhead(BatchSlot* slot) {
   slot->records_ahead.clear();
-  if (!WantsReadAhead()) return;
+  if (!filler->WantsReadAhead()) return;
   const uint64_t step = slot->step + static_cast<uint64_t>(options.slots) - 1 + steps_ahead;
   if (step >= plan.steps_per_epoch) return;
   const StepRows rows = plan.RowsOfStep(options, step);
@@ -225,85 +172,6 @@ void BatchLoader::Impl::FillAhead(BatchSlot* slot) {
     for (uint64_t row = 0; row < count; ++row) {
       slot->records_ahead[row] = rows.first_position + row;
     }
-  }
-}
-
-Status BatchLoader::Impl::FillPart(const OrderedPipeline::Item& item, uint32_t part,
-                                   int worker_number) {
-  const BatchSlot& slot = slots[item.slot];
-  Worker& worker = workers[worker_number];
-  Rows rows;
-  rows.begin = part * plan.rows_per_part;
-  rows.end = std::min(slot.rows, rows.begin + plan.rows_per_part);
-  PrefetchAhead(slot, rows);
-  Clock::duration reading(0);
-  Clock::duration expanding(0);
-  Clock::time_point start = Clock::now();
-  for (const FieldPlan& field : plan.fields) {
-    uint8_t* out = slot.buffer + field.slot_offset + rows.begin * field.delivered_bytes;
-    uint8_t* decoded = field.IsDirect() ? out : worker.staging.data();
-    RETURN_IF_ERROR(ReadField(slot, field, rows, decoded, &worker));
-    const Clock::time_point read = Clock::now();
-    reading += read - start;
-    start = read;
-    if (!field.expander.has_value()) continue;
-    RETURN_IF_ERROR(ExpandField(slot, field, rows, decoded, out));
-    start = Clock::now();
-    expanding += start - read;
-  }
-  NoteWhetherCold(rows, Nanoseconds(reading), &worker);
-  read_ns.fetch_add(Nanoseconds(reading), std::memory_order_relaxed);
-  expand_ns.fetch_add(Nanoseconds(expanding), std::memory_order_relaxed);
-  records_read.fetch_add(rows.end - rows.begin, std::memory_order_relaxed);
-  return OkStatus();
-}
-
-// The count of pages that came from disk is looked at only after a part that was slow for memory.
-void BatchLoader::Impl::NoteWhetherCold(Rows rows, uint64_t reading_ns, Worker* worker) {
-  const int before = cold_parts.load(std::memory_order_relaxed);
-  if (before > 0) cold_parts.store(before - 1, std::memory_order_relaxed);
-  const uint64_t memory_ns = (rows.end - rows.begin) * plan.record_bytes;  // at 1 GB/s
-  if (reading_ns <= memory_ns) return;
-  const int64_t faults = MajorFaults();
-  if (faults > worker->major_faults) cold_parts.store(kColdParts, std::memory_order_relaxed);
-  worker->major_faults = faults;
-}
-
-Status BatchLoader::Impl::ReadField(const BatchSlot& slot, const FieldPlan& field, Rows rows,
-                                    uint8_t* out, Worker* worker) const {
-  for (uint64_t row = rows.begin; row < rows.end; ++row) {
-    const auto [shard, record] = plan.split->Locate(slot.records[row]);
-    if (row + kRowsWarm < slot.rows) {
-      const auto [warm_shard, warm_record] = plan.split->Locate(slot.records[row + kRowsWarm]);
-      warm_shard->Warm(warm_record, field.stored_index);
-    }
-    RETURN_IF_ERROR(
-        shard->Read(record, field.stored_index, out, field.stored_bytes, &worker->scratch));
-    out += field.stored_bytes;
-  }
-  return OkStatus();
-}
-
-Status BatchLoader::Impl::ExpandField(const BatchSlot& slot, const FieldPlan& field, Rows rows,
-                                      const uint8_t* stored, uint8_t* out) const {
-  for (uint64_t row = rows.begin; row < rows.end; ++row) {
-    Status status = field.expander->Expand(stored, out);
-    if (!status.ok()) {
-      const auto [shard, record] = plan.split->Locate(slot.records[row]);
-      return status.WithContext(shard->path() + ": record " + std::to_string(record) + ", field '" +
-                                field.delivered.name + "'");
-    }
-    stored += field.stored_bytes;
-    out += field.delivered_bytes;
-  }
-  return OkStatus();
-}
-
-void BatchLoader::Impl::PrefetchAhead(const BatchSlot& slot, Rows rows) const {
-  const uint64_t end = std::min<uint64_t>(rows.end, slot.records_ahead.size());
-  for (uint64_t row = rows.begin; row < end; ++row) {
-    const auto [shard, record] = plan.split->Locate(slot.records_ahead[row]);
-    shard->Prefetch(record);
   }
 }
 
@@ -350,12 +218,12 @@ uint64_t BatchLoader::steps_per_epoch() const { return impl_->plan.steps_per_epo
 LoaderTimes BatchLoader::times() const {
   const OrderedPipeline::Times pipeline_times = impl_->pipeline->times();
   LoaderTimes times;
-  times.read_ns = impl_->read_ns.load(std::memory_order_relaxed);
-  times.expand_ns = impl_->expand_ns.load(std::memory_order_relaxed);
+  times.read_ns = impl_->filler->read_ns();
+  times.expand_ns = impl_->filler->expand_ns();
   times.wait_for_slot_ns = pipeline_times.workers_idle_ns;
   times.consumer_wait_ns = pipeline_times.take_wait_ns;
   times.batches = impl_->batches_taken;
-  times.records = impl_->records_read.load(std::memory_order_relaxed);
+  times.records = impl_->filler->records();
   return times;
 }
 

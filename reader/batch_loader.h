@@ -17,8 +17,9 @@
 // Memory: `slots` buffers are allocated at Open and never grow; nothing is allocated per batch.
 // Threads: Next() is for one thread at a time; Cancel() may be called from any. The destructor
 // joins all threads, in the middle of an epoch too.
-// Errors: the first error of a worker is returned by Next(), with shard, record and field, and
-// by every later call.
+// Errors: the first error in the order of the batches is returned by Next(), with shard, record
+// and field, and by every later call. At the start of each epoch a shard whose file was replaced
+// or changed its size is an error too.
 #pragma once
 
 #include <cstdint>

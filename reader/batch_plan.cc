@@ -127,6 +127,7 @@ Status PlanSlot(BatchPlan* plan) {
     const uint64_t bytes = field.delivered_bytes * plan->capacity_rows;
     plan->slot_bytes += (bytes + kFieldAlignment - 1) / kFieldAlignment * kFieldAlignment;
   }
+  plan->slot_bytes = std::max(plan->slot_bytes, kFieldAlignment);
   plan->rows_per_part = std::clamp<uint64_t>(kPartBytes / std::max<uint64_t>(1, plan->record_bytes),
                                              1, plan->capacity_rows);
   for (const FieldPlan& field : plan->fields) {

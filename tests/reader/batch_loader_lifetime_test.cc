@@ -137,7 +137,9 @@ TEST(BatchLoaderLifetime, LeavingMidEpochJoinsThreadsAndKeepsNoMemory) {
     if (repeat == 50) kib_before = AnonymousKib();
   }
   // One loader alone holds about 3 MiB; the allocator may keep a little for reuse.
-  if (!kSanitized) EXPECT_LT(AnonymousKib(), kib_before + 2048);
+  if (!kSanitized) {
+    EXPECT_LT(AnonymousKib(), kib_before + 2048);
+  }
 }
 
 TEST(BatchLoaderLifetime, ManyEpochsDoNotGrowMemory) {
@@ -154,7 +156,9 @@ TEST(BatchLoaderLifetime, ManyEpochsDoNotGrowMemory) {
     if (++batches == 40) kib_before = AnonymousKib();
   }
   EXPECT_EQ(batches, 400u);
-  if (!kSanitized) EXPECT_LT(AnonymousKib(), kib_before + 1024);
+  if (!kSanitized) {
+    EXPECT_LT(AnonymousKib(), kib_before + 1024);
+  }
 }
 
 }  // namespace

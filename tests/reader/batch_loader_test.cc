@@ -288,6 +288,28 @@ TEST(BatchLoader, DamagedRecordIsDataLossAtItsBatchAndSticks) {
   }
 }
 
+TEST(BatchLoader, ShardReplacedMeanwhileIsAnErrorAtTheNextEpoch) {
+  const std::string folder = WriteTestDataset("replaced", TestDatasetOptions());
+  auto dataset = Dataset::Open(folder, "train");
+  ASSERT_TRUE(dataset.ok());
+  BatchLoaderOptions options = Options(50);
+  options.epochs = 2;
+  options.slots = 1;  // nothing of the next epoch is begun before the last batch goes back
+  auto loader = OpenLoader(*dataset, options);
+  ASSERT_TRUE(loader->Next().ok());
+  {
+    auto last = loader->Next();
+    ASSERT_TRUE(last.ok() && last->has_value());
+    const std::string shard = folder + "/train-00002-of-00003.shard";
+    std::filesystem::copy_file(shard, shard + ".copy");
+    std::filesystem::rename(shard + ".copy", shard);
+  }
+  const Status status = loader->Next().status();
+  EXPECT_EQ(status.code(), StatusCode::kIo);
+  EXPECT_NE(status.message().find("train-00002-of-00003.shard"), std::string::npos)
+      << status.message();
+}
+
 TEST(BatchLoader, LabelThatIsNoClassIsDataLossThatNamesIt) {
   for (Codec codec : {Codec::kRaw, Codec::kZstd}) {
     for (Delivery delivery : {Delivery::kIndex, Delivery::kOneHotU8, Delivery::kOneHotF32}) {

@@ -1,5 +1,6 @@
 #include "trainer/graph.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -32,8 +33,16 @@ class Staging {
 };
 
 struct TimeCounter {
+  void Add(Clock::duration time) {
+    const int64_t passed = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+    fastest_nanoseconds = calls == 0 ? passed : std::min(fastest_nanoseconds, passed);
+    nanoseconds += passed;
+    calls += 1;
+  }
+
   int64_t calls = 0;
   int64_t nanoseconds = 0;
+  int64_t fastest_nanoseconds = 0;
 };
 
 Status CheckOptions(const ModelSpec& model, const GraphOptions& options) {
@@ -103,9 +112,7 @@ class Graph::Implementation {
     const Clock::time_point start = Clock::now();
     RETURN_IF_ERROR(body());
     RETURN_IF_ERROR(stream_->Synchronize());
-    counter->calls += 1;
-    counter->nanoseconds +=
-        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+    counter->Add(Clock::now() - start);
     return OkStatus();
   }
 
@@ -313,7 +320,7 @@ void Graph::Implementation::SetProfiling(bool enabled) {
 std::vector<LayerTime> Graph::Implementation::Times() const {
   std::vector<LayerTime> times;
   const auto add = [&](const std::string& layer, const char* direction, const TimeCounter& time) {
-    times.push_back({layer, direction, time.calls, time.nanoseconds});
+    times.push_back({layer, direction, time.calls, time.nanoseconds, time.fastest_nanoseconds});
   };
   add("images", "forward", images_time_);
   for (size_t i = 0; i < model_.layers.size(); ++i) {

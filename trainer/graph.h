@@ -50,7 +50,8 @@ struct LayerTime {
   std::string layer;
   std::string direction;  // "forward", "backward"
   int64_t calls = 0;
-  int64_t nanoseconds = 0;
+  int64_t nanoseconds = 0;          // of all calls
+  int64_t fastest_nanoseconds = 0;  // of one call
 };
 
 class Graph {

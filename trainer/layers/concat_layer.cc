@@ -2,34 +2,30 @@
 
 namespace shardmill {
 
-ConcatLayer::ConcatLayer(std::vector<Shape> parts, const LayerContext* context)
-    : parts_(std::move(parts)), context_(context) {
-  whole_ = parts_.front();
+ConcatLayer::ConcatLayer(const std::vector<Shape>& shapes, const LayerContext* context)
+    : whole_(shapes.front()), context_(context) {
   whole_.c = 0;
-  for (const Shape& part : parts_) whole_.c += part.c;
+  for (const Shape& shape : shapes) {
+    ConcatPart part;
+    part.shape = shape;
+    parts_.push_back(part);
+    whole_.c += shape.c;
+  }
 }
 
 Status ConcatLayer::Forward(Phase, const LayerTensors& tensors) {
-  int64_t channel = 0;
-  for (size_t i = 0; i < parts_.size(); ++i) {
-    RETURN_IF_ERROR(context_->ops->ConcatForward(*context_->stream, parts_[i], whole_, channel,
-                                                 tensors.inputs[i], tensors.output));
-    channel += parts_[i].c;
-  }
-  return OkStatus();
+  for (size_t i = 0; i < parts_.size(); ++i) parts_[i].x = tensors.inputs[i];
+  return context_->ops->ConcatForward(*context_->stream, whole_, parts_.data(),
+                                      static_cast<int>(parts_.size()), tensors.output);
 }
 
 Status ConcatLayer::Backward(const LayerTensors&, const LayerGradients& gradients) {
-  int64_t channel = 0;
   for (size_t i = 0; i < parts_.size(); ++i) {
-    if (gradients.dinputs[i] != nullptr) {
-      RETURN_IF_ERROR(context_->ops->ConcatBackward(*context_->stream, parts_[i], whole_, channel,
-                                                    gradients.doutput, gradients.modes[i],
-                                                    gradients.dinputs[i]));
-    }
-    channel += parts_[i].c;
+    parts_[i].dx = gradients.dinputs[i];
+    parts_[i].mode = gradients.modes[i];
   }
-  return OkStatus();
+  return context_->ops->ConcatBackward(*context_->stream, whole_, parts_.data(),
+                                       static_cast<int>(parts_.size()), gradients.doutput);
 }
 
 }  // namespace shardmill

@@ -1,7 +1,6 @@
 // Concatenation of channels; see kConcat in model_spec.h for inputs of unequal size.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "trainer/layers/layer.h"
@@ -10,8 +9,8 @@ namespace shardmill {
 
 class ConcatLayer : public Layer {
  public:
-  // REQUIRES: at least one part; all parts have the same n.
-  ConcatLayer(std::vector<Shape> parts, const LayerContext* context);
+  // REQUIRES: at least one shape; all have the same n.
+  ConcatLayer(const std::vector<Shape>& shapes, const LayerContext* context);
 
   Shape OutputShape() const override { return whole_; }
   bool AddsGradients() const override { return true; }
@@ -19,7 +18,7 @@ class ConcatLayer : public Layer {
   Status Backward(const LayerTensors& tensors, const LayerGradients& gradients) override;
 
  private:
-  std::vector<Shape> parts_;
+  std::vector<ConcatPart> parts_;  // addresses are set by each run
   Shape whole_;
   const LayerContext* context_;
 };

@@ -35,7 +35,7 @@ std::string AppendUpsampling(const std::string& prefix, const std::string& input
   up.inputs = {input};
   up.channels = channels;
   up.window = SquareWindow(2, 2, 0);
-  up.bias = true;
+  // No bias: but for the padding, the batch norm behind the next convolution takes it out again.
 
   LayerSpec concat;
   concat.name = prefix + "/concat";

@@ -1,7 +1,7 @@
 #include "trainer/ops/host_ops.h"
 
-#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string>
 
 namespace shardmill {
@@ -18,7 +18,7 @@ Result<void*> HostOps::Allocate(int64_t bytes) {
   SHARDMILL_CHECK(bytes >= 0);
   const int64_t whole = (bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
   const size_t size = static_cast<size_t>(whole > 0 ? whole : kMemoryAlignment);
-  void* memory = std::aligned_alloc(kMemoryAlignment, size);
+  void* memory = ::operator new(size, std::align_val_t{kMemoryAlignment}, std::nothrow);
   if (memory == nullptr) {
     return UnavailableError("the operating system refused " + std::to_string(size) +
                             " bytes of memory for the model; use a smaller batch, smaller images " +
@@ -28,7 +28,9 @@ Result<void*> HostOps::Allocate(int64_t bytes) {
   return memory;
 }
 
-void HostOps::Free(void* memory) { std::free(memory); }
+void HostOps::Free(void* memory) {
+  ::operator delete(memory, std::align_val_t{kMemoryAlignment});
+}
 
 Result<std::unique_ptr<Stream>> HostOps::CreateStream() {
   return std::unique_ptr<Stream>(new HostStream);

@@ -80,6 +80,15 @@ struct LossCall {
   void* workspace = nullptr;
 };
 
+// One input of a concatenation: `x` is read in forward, `dx` written in backward (null: nobody
+// needs that gradient).
+struct ConcatPart {
+  Shape shape;
+  const void* x = nullptr;
+  void* dx = nullptr;
+  GradientMode mode = GradientMode::kOverwrite;
+};
+
 class OpTable {
  public:
   virtual ~OpTable() = default;
@@ -141,13 +150,13 @@ class OpTable {
   virtual Status GlobalAveragePoolBackward(Stream& stream, const Shape& shape, const void* dy,
                                            GradientMode mode, void* dx) = 0;
 
-  // Writes one part of a concatenation: channels [channel, channel + part.c) of y. Where part and
-  // whole differ in height or width they share the top left corner; the part is cropped, or
-  // padded with zeros, at the bottom and the right.
-  virtual Status ConcatForward(Stream& stream, const Shape& part, const Shape& whole,
-                               int64_t channel, const void* x, void* y) = 0;
-  virtual Status ConcatBackward(Stream& stream, const Shape& part, const Shape& whole,
-                                int64_t channel, const void* dy, GradientMode mode, void* dx) = 0;
+  // Concatenation of `count` parts along the channels. Where a part differs from the whole in
+  // height or width they share the top left corner; the part is cropped, or padded with zeros, at
+  // the bottom and the right.
+  virtual Status ConcatForward(Stream& stream, const Shape& whole, const ConcatPart* parts,
+                               int count, void* y) = 0;
+  virtual Status ConcatBackward(Stream& stream, const Shape& whole, const ConcatPart* parts,
+                                int count, const void* dy) = 0;
 
   // y += x
   virtual Status Add(Stream& stream, int64_t elements, const void* x, void* y) = 0;

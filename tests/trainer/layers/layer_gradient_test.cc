@@ -174,10 +174,12 @@ class OverwritesInsteadOfAdding : public ReferenceOps {
 class OnePercentOff : public ReferenceOps {
  public:
   OnePercentOff() : ReferenceOps(ElementType::kF64) {}
-  Status ConcatBackward(Stream& stream, const Shape& part, const Shape& whole, int64_t channel,
-                        const void* dy, GradientMode mode, void* dx) override {
-    RETURN_IF_ERROR(ReferenceOps::ConcatBackward(stream, part, whole, channel, dy, mode, dx));
-    for (int64_t i = 0; i < part.Elements(); ++i) static_cast<double*>(dx)[i] *= 1.01;
+  Status ConcatBackward(Stream& stream, const Shape& whole, const ConcatPart* parts, int count,
+                        const void* dy) override {
+    RETURN_IF_ERROR(ReferenceOps::ConcatBackward(stream, whole, parts, count, dy));
+    for (int64_t i = 0; i < parts[0].shape.Elements(); ++i) {
+      static_cast<double*>(parts[0].dx)[i] *= 1.01;
+    }
     return OkStatus();
   }
 };

@@ -89,38 +89,57 @@ TEST(GlobalAveragePoolParity, OnednnAgreesWithReference) {
 }
 
 TEST(ConcatParity, OnednnAgreesWithReference) {
-  struct Case {
-    Shape part, whole;
-    int64_t channel;
-  };
-  const Case cases[] = {
-      {{2, 6, 5, 8}, {2, 6, 5, 16}, 8},  {{2, 6, 5, 3}, {2, 6, 5, 7}, 0},
-      {{1, 4, 6, 5}, {1, 5, 7, 9}, 4},    // padded
-      {{1, 5, 7, 20}, {1, 4, 6, 41}, 7},  // cropped
-      {{1, 5, 4, 1}, {1, 4, 5, 2}, 1},
+  const std::vector<std::vector<Shape>> cases = {
+      {{2, 6, 5, 8}, {2, 6, 5, 8}},
+      {{2, 6, 5, 3}, {2, 6, 5, 4}},
+      {{1, 5, 7, 4}, {1, 4, 6, 5}},                  // the second is padded
+      {{1, 4, 6, 7}, {1, 5, 7, 20}, {1, 9, 3, 14}},  // cropped; cropped and padded
+      {{1, 4, 5, 1}, {1, 5, 4, 1}},
   };
   BackendPair backends;
-  for (const Case& c : cases) {
-    const Floats x = RandomTensor<float>(c.part.Elements(), 1, "x");
-    const Floats whole = RandomTensor<float>(c.whole.Elements(), 1, "whole");
+  for (const std::vector<Shape>& shapes : cases) {
+    Shape whole = shapes.front();
+    whole.c = 0;
+    for (const Shape& shape : shapes) whole.c += shape.c;
+    const Floats dy = RandomTensor<float>(whole.Elements(), 1, "dy");
     for (const GradientMode mode : kModes) {
-      std::vector<Floats> results;
+      std::vector<std::vector<Floats>> results;
       for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
-        Floats y = whole, dx = x;
+        std::vector<Floats> tensors;  // the gradients, then the output
+        for (const Shape& shape : shapes) {
+          tensors.push_back(RandomTensor<float>(shape.Elements(), 1, "x"));
+        }
+        const std::vector<Floats> inputs = tensors;
+        std::vector<ConcatPart> parts;
+        for (size_t i = 0; i < shapes.size(); ++i) {
+          parts.push_back({shapes[i], inputs[i].data(), tensors[i].data(), mode});
+        }
+        tensors.emplace_back(whole.Elements());
+        const int count = static_cast<int>(parts.size());
         ASSERT_TRUE(
             runner->ops()
-                .ConcatForward(runner->stream(), c.part, c.whole, c.channel, x.data(), y.data())
+                .ConcatForward(runner->stream(), whole, parts.data(), count, tensors.back().data())
                 .ok());
         ASSERT_TRUE(runner->ops()
-                        .ConcatBackward(runner->stream(), c.part, c.whole, c.channel, whole.data(),
-                                        mode, dx.data())
+                        .ConcatBackward(runner->stream(), whole, parts.data(), count, dy.data())
                         .ok());
-        results.push_back(y);
-        results.push_back(dx);
+        results.push_back(tensors);
       }
-      EXPECT_EQ(results[2], results[0]) << ShapeText(c.part);
-      EXPECT_EQ(results[3], results[1]) << ShapeText(c.part);
+      EXPECT_EQ(results[1], results[0]) << ShapeText(whole);
     }
+  }
+}
+
+TEST(ConcatParity, PartsWithoutGradientAreLeftAlone) {
+  BackendPair backends;
+  const Shape shape = {1, 2, 2, 1}, whole = {1, 2, 2, 2};
+  const Floats x(4, 1.0f), dy = {1, 2, 3, 4, 5, 6, 7, 8};
+  for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+    Floats dx(4);
+    const ConcatPart parts[] = {{shape, x.data(), nullptr, GradientMode::kOverwrite},
+                                {shape, x.data(), dx.data(), GradientMode::kOverwrite}};
+    ASSERT_TRUE(runner->ops().ConcatBackward(runner->stream(), whole, parts, 2, dy.data()).ok());
+    EXPECT_EQ(dx, (Floats{2, 4, 6, 8}));
   }
 }
 

@@ -1,76 +1,20 @@
 // Batch norm in as few passes over memory as it needs: one for the statistics (each piece is
 // read twice, but from the cache), one to normalise, one for the sums of backward, one for the
 // gradient. Backward derives ReLU's mask from x, so it does not read y.
-#include <algorithm>
 #include <cmath>
 
 #include "trainer/ops/onednn/batch_norm_kernels.h"
 #include "trainer/ops/onednn/onednn_ops.h"
 #include "trainer/ops/onednn/parallel.h"
 #include "trainer/ops/onednn/period.h"
+#include "trainer/ops/onednn/pieces.h"
 
 namespace shardmill {
 namespace {
 
-constexpr int64_t kPeriodicVectors = 5;
-constexpr int64_t kPeriodicScratch = 2;  // per thread
-
-// How a tensor is cut into pieces of whole pixels: by its shape alone.
-struct Pieces {
-  explicit Pieces(const Shape& shape) : channels(shape.c), pixels(shape.Pixels()) {
-    constexpr int64_t kMostPieces = 1024;
-    constexpr int64_t kElements = 8192;  // what the first-level cache holds
-    const int64_t by_cache = (kElements + channels - 1) / channels;
-    pixels_per_piece = std::max(by_cache, (pixels + kMostPieces - 1) / kMostPieces);
-    // A piece starts where the period starts.
-    const int64_t period_pixels = PeriodOf(channels) / channels;
-    pixels_per_piece = (pixels_per_piece + period_pixels - 1) / period_pixels * period_pixels;
-    count = (pixels + pixels_per_piece - 1) / pixels_per_piece;
-  }
-
-  int64_t Offset(int64_t piece) const { return piece * pixels_per_piece * channels; }
-  int64_t Pixels(int64_t piece) const {
-    return std::min(pixels_per_piece, pixels - piece * pixels_per_piece);
-  }
-  int64_t Elements(int64_t piece) const { return Pixels(piece) * channels; }
-
-  int64_t channels, pixels, pixels_per_piece, count;
-};
-
-// The workspace: two numbers per piece and channel, periodic vectors, scratch per thread.
-class Workspace {
- public:
-  static int64_t Bytes(const Shape& shape) {
-    const int64_t vectors = kPeriodicVectors + kPeriodicScratch * MaxThreads();
-    return Pieces(shape).count * 2 * shape.c * static_cast<int64_t>(sizeof(double)) +
-           vectors * PeriodOf(shape.c) * static_cast<int64_t>(sizeof(float));
-  }
-
-  Workspace(const Shape& shape, void* memory)
-      : channels_(shape.c),
-        period_(PeriodOf(shape.c)),
-        partials_(static_cast<double*>(memory)),
-        vectors_(reinterpret_cast<float*>(partials_ + Pieces(shape).count * 2 * channels_)) {}
-
-  // Two vectors of `channels` numbers for a piece.
-  double* Partials(int64_t piece) { return partials_ + piece * 2 * channels_; }
-  float* Vector(int64_t index) { return vectors_ + index * period_; }
-  // A zeroed periodic vector of this thread.
-  float* Scratch(int64_t thread, int64_t index) {
-    float* scratch = Vector(kPeriodicVectors + thread * kPeriodicScratch + index);
-    std::fill_n(scratch, period_, 0.0f);
-    return scratch;
-  }
-
- private:
-  int64_t channels_, period_;
-  double* partials_;
-  float* vectors_;
-};
-
 // Mean and sum of squared deviations of one piece, per channel.
 void PieceStatistics(const Pieces& pieces, int64_t piece, int64_t thread, const float* x,
-                     Workspace* workspace) {
+                     PieceWorkspace* workspace) {
   const int64_t channels = pieces.channels, period = PeriodOf(channels);
   const float* first = x + pieces.Offset(piece);
   const int64_t elements = pieces.Elements(piece);
@@ -91,7 +35,7 @@ void PieceStatistics(const Pieces& pieces, int64_t piece, int64_t thread, const 
 }
 
 // Fills the vectors of `norm` into the workspace.
-PeriodicNorm MakePeriodic(const BatchNormCall& norm, Workspace* workspace) {
+PeriodicNorm MakePeriodic(const BatchNormCall& norm, PieceWorkspace* workspace) {
   const auto* mean = static_cast<const float*>(norm.mean);
   const auto* variance = static_cast<const float*>(norm.variance);
   const auto* scale = static_cast<const float*>(norm.scale);
@@ -109,8 +53,8 @@ PeriodicNorm MakePeriodic(const BatchNormCall& norm, Workspace* workspace) {
 
 // Combines pieces by the identity of Chan, Golub and LeVeque: the deviations from the common mean
 // are those from the piece's own mean plus those of the means.
-void CombineStatistics(const Pieces& pieces, Workspace* workspace, int64_t channel, float* mean,
-                       float* variance) {
+void CombineStatistics(const Pieces& pieces, PieceWorkspace* workspace, int64_t channel,
+                       float* mean, float* variance) {
   const double total = static_cast<double>(pieces.pixels);
   double sum = 0;
   for (int64_t p = 0; p < pieces.count; ++p) {
@@ -129,13 +73,13 @@ void CombineStatistics(const Pieces& pieces, Workspace* workspace, int64_t chann
 }  // namespace
 
 int64_t OnednnOps::BatchNormWorkspaceBytes(const Shape& shape) const {
-  return Workspace::Bytes(shape);
+  return PieceWorkspace::Bytes(shape);
 }
 
 Status OnednnOps::BatchNormStatistics(Stream&, const Shape& shape, const void* x, void* mean,
                                       void* variance, void* memory) {
   const Pieces pieces(shape);
-  Workspace workspace(shape, memory);
+  PieceWorkspace workspace(shape, memory);
   ParallelFor(pieces.count, [&](int64_t piece, int64_t thread) {
     PieceStatistics(pieces, piece, thread, static_cast<const float*>(x), &workspace);
   });
@@ -163,7 +107,7 @@ Status OnednnOps::BatchNormUpdateRunning(Stream&, int64_t channels, int64_t pixe
 
 Status OnednnOps::BatchNormForward(Stream&, const BatchNormCall& norm, void* y) {
   const Pieces pieces(norm.shape);
-  Workspace workspace(norm.shape, norm.workspace);
+  PieceWorkspace workspace(norm.shape, norm.workspace);
   const PeriodicNorm periodic = MakePeriodic(norm, &workspace);
   ParallelFor(pieces.count, [&](int64_t piece, int64_t) {
     const int64_t offset = pieces.Offset(piece);
@@ -176,7 +120,7 @@ Status OnednnOps::BatchNormForward(Stream&, const BatchNormCall& norm, void* y) 
 Status OnednnOps::BatchNormBackwardSums(Stream&, const BatchNormCall& norm, const void*,
                                         const void* dy, void* dscale, void* dshift) {
   const Pieces pieces(norm.shape);
-  Workspace workspace(norm.shape, norm.workspace);
+  PieceWorkspace workspace(norm.shape, norm.workspace);
   const PeriodicNorm periodic = MakePeriodic(norm, &workspace);
   const int64_t channels = norm.shape.c;
   ParallelFor(pieces.count, [&](int64_t piece, int64_t thread) {
@@ -209,7 +153,7 @@ Status OnednnOps::BatchNormBackwardData(Stream&, const BatchNormCall& norm,
                                         const BatchNormSums& sums, const void*, const void* dy,
                                         void* dx) {
   const Pieces pieces(norm.shape);
-  Workspace workspace(norm.shape, norm.workspace);
+  PieceWorkspace workspace(norm.shape, norm.workspace);
   const PeriodicNorm periodic = MakePeriodic(norm, &workspace);
   const auto* variance = static_cast<const float*>(norm.variance);
   const double pixels = static_cast<double>(sums.pixels);

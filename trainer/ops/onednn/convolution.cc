@@ -5,6 +5,7 @@
 #include <string>
 #include <type_traits>
 
+#include "trainer/ops/onednn/bias.h"
 #include "trainer/ops/onednn/onednn_ops.h"
 #include "trainer/ops/onednn/primitive.h"
 
@@ -19,7 +20,7 @@ constexpr auto kF32 = dnnl::memory::data_type::f32;
 struct Descs {
   explicit Descs(const ConvolutionShape& shape);
 
-  Desc x, y, any_weights, plain_weights, bias;
+  Desc x, y, any_weights, plain_weights, forward_bias;
   dnnl::memory::dims strides, dilations, pad_begin, pad_end;
 };
 
@@ -36,7 +37,8 @@ Descs::Descs(const ConvolutionShape& shape)
   any_weights = shape.groups > 1 ? Desc(dims, kF32, Tag::any) : Desc(ungrouped, kF32, Tag::any);
   plain_weights =
       shape.groups > 1 ? Desc(dims, kF32, Tag::gohwi) : Desc(ungrouped, kF32, Tag::ohwi);
-  if (shape.bias) bias = Desc({shape.out_channels}, kF32, Tag::x);
+  // See bias.h for the others.
+  if (shape.bias && !shape.transposed) forward_bias = Desc({shape.out_channels}, kF32, Tag::x);
   strides = {w.stride_h, w.stride_w};
   dilations = {w.dilation_h - 1, w.dilation_w - 1};
   pad_begin = {w.pad_top, w.pad_left};
@@ -134,9 +136,13 @@ class OnednnConvolution : public ConvolutionOp {
     dnnl::stream& queue = static_cast<OnednnStream&>(stream).get();
     RETURN_IF_ERROR(forward_.main().SetAddress(forward_x_, x));
     RETURN_IF_ERROR(forward_.main().SetAddress(forward_y_, y));
-    if (has_bias_) RETURN_IF_ERROR(forward_.main().SetAddress(forward_bias_, bias));
+    if (forward_has_bias_) RETURN_IF_ERROR(forward_.main().SetAddress(forward_bias_, bias));
     RETURN_IF_ERROR(forward_.Reorder(queue, weights, workspace, workspace));
-    return forward_.RunMain(queue, workspace);
+    RETURN_IF_ERROR(forward_.RunMain(queue, workspace));
+    if (bias != nullptr && !forward_has_bias_) {
+      AddBias(output_, static_cast<const float*>(bias), static_cast<float*>(y), workspace);
+    }
+    return OkStatus();
   }
 
   Status BackwardData(Stream& stream, const void* dy, const void* weights, void* dx,
@@ -153,9 +159,12 @@ class OnednnConvolution : public ConvolutionOp {
     dnnl::stream& queue = static_cast<OnednnStream&>(stream).get();
     RETURN_IF_ERROR(gradient_.main().SetAddress(gradient_x_, x));
     RETURN_IF_ERROR(gradient_.main().SetAddress(gradient_dy_, dy));
-    if (has_bias_) RETURN_IF_ERROR(gradient_.main().SetAddress(gradient_bias_, dbias));
     RETURN_IF_ERROR(gradient_.RunMain(queue, workspace));
-    return gradient_.Reorder(queue, workspace, dweights, workspace);
+    RETURN_IF_ERROR(gradient_.Reorder(queue, workspace, dweights, workspace));
+    if (dbias != nullptr) {
+      SumToBias(output_, static_cast<const float*>(dy), static_cast<float*>(dbias), workspace);
+    }
+    return OkStatus();
   }
 
  private:
@@ -169,24 +178,28 @@ class OnednnConvolution : public ConvolutionOp {
   WeightedPrimitive forward_, data_, gradient_;
   int forward_x_ = 0, forward_y_ = 0, forward_bias_ = 0;
   int data_dy_ = 0, data_dx_ = 0;
-  int gradient_x_ = 0, gradient_dy_ = 0, gradient_bias_ = 0;
-  bool has_bias_ = false;
+  int gradient_x_ = 0, gradient_dy_ = 0;
+  bool forward_has_bias_ = false;
+  Shape output_;
 };
 
 template <typename Family>
 void OnednnConvolution::Prepare(const ConvolutionShape& shape, const dnnl::engine& engine) {
   using Forward = typename Family::Forward;
-  has_bias_ = shape.bias;
+  output_ = shape.Output();
+  forward_has_bias_ = shape.bias && !shape.transposed;
   const Descs d(shape);
   const typename Forward::desc operation(dnnl::prop_kind::forward_training, Family::kAlgorithm, d.x,
-                                         d.any_weights, d.bias, d.y, d.strides, d.dilations,
+                                         d.any_weights, d.forward_bias, d.y, d.strides, d.dilations,
                                          d.pad_begin, d.pad_end);
   const typename Forward::primitive_desc desc(operation, Attributes(), engine);
   forward_.Create(desc, Forward(desc), engine, DNNL_ARG_WEIGHTS, desc.weights_desc());
   forward_.CreateReorder(d.plain_weights, desc.weights_desc(), engine);
   forward_x_ = forward_.main().AddArgument(DNNL_ARG_SRC, d.x, engine);
   forward_y_ = forward_.main().AddArgument(DNNL_ARG_DST, d.y, engine);
-  if (has_bias_) forward_bias_ = forward_.main().AddArgument(DNNL_ARG_BIAS, d.bias, engine);
+  if (forward_has_bias_) {
+    forward_bias_ = forward_.main().AddArgument(DNNL_ARG_BIAS, d.forward_bias, engine);
+  }
   PrepareBackwardData<Family>(d, engine, desc);
   PrepareBackwardWeights<Family>(d, engine, desc);
 }
@@ -209,16 +222,13 @@ void OnednnConvolution::PrepareBackwardWeights(
     const Descs& d, const dnnl::engine& engine,
     const typename Family::Forward::primitive_desc& hint) {
   using Backward = typename Family::BackwardWeights;
-  const typename Backward::desc operation(Family::kAlgorithm, d.x, d.any_weights, d.bias, d.y,
-                                          d.strides, d.dilations, d.pad_begin, d.pad_end);
+  const typename Backward::desc operation(Family::kAlgorithm, d.x, d.any_weights, d.y, d.strides,
+                                          d.dilations, d.pad_begin, d.pad_end);
   const typename Backward::primitive_desc desc(operation, Attributes(), engine, hint);
   gradient_.Create(desc, Backward(desc), engine, DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc());
   gradient_.CreateReorder(desc.diff_weights_desc(), d.plain_weights, engine);
   gradient_x_ = gradient_.main().AddArgument(DNNL_ARG_SRC, d.x, engine);
   gradient_dy_ = gradient_.main().AddArgument(DNNL_ARG_DIFF_DST, d.y, engine);
-  if (has_bias_) {
-    gradient_bias_ = gradient_.main().AddArgument(DNNL_ARG_DIFF_BIAS, d.bias, engine);
-  }
 }
 
 }  // namespace

@@ -30,8 +30,9 @@ void RepeatOverPeriod(int64_t channels, const Value& value_of_channel, float* pe
 
 // Adds up the parts of a periodic sum that belong to one channel.
 inline double FoldPeriod(const float* periodic, int64_t channels, int64_t channel) {
+  const int64_t period = PeriodOf(channels);
   double sum = 0;
-  for (int64_t i = channel; i < PeriodOf(channels); i += channels) sum += periodic[i];
+  for (int64_t i = channel; i < period; i += channels) sum += periodic[i];
   return sum;
 }
 

@@ -143,13 +143,15 @@ Status OnednnOps::SoftmaxCrossEntropy(Stream&, const LossCall& loss, const void*
 Status OnednnOps::Argmax(Stream&, const Shape& shape, const void* logits, LabelType type,
                          void* classes) {
   ParallelRanges(shape.Pixels(), 1024, [&](int64_t begin, int64_t end) {
-    for (int64_t p = begin; p < end; ++p) {
-      const float* first = static_cast<const float*>(logits) + p * shape.c;
-      const int64_t best = std::max_element(first, first + shape.c) - first;
+    std::array<uint16_t, kBlockPixels> block;
+    for (int64_t first = begin; first < end; first += kBlockPixels) {
+      const int64_t count = std::min(kBlockPixels, end - first);
+      const float* values = static_cast<const float*>(logits) + first * shape.c;
+      ArgmaxPixels(values, count, shape.c, block.data());
       if (type == LabelType::kIndexU8) {
-        static_cast<uint8_t*>(classes)[p] = static_cast<uint8_t>(best);
+        std::copy_n(block.data(), count, static_cast<uint8_t*>(classes) + first);
       } else {
-        static_cast<uint16_t*>(classes)[p] = static_cast<uint16_t>(best);
+        std::copy_n(block.data(), count, static_cast<uint16_t*>(classes) + first);
       }
     }
   });

@@ -53,11 +53,31 @@ HWY_INLINE void ForEachVector(int64_t lanes, int64_t classes, const Body& body) 
   for (int64_t k = 0; k < classes; k += lanes) body(k, HWY_MIN(lanes, classes - k));
 }
 
-// The sum of the exponentials; its logarithm would be the same for each lane, so the caller takes
-// it for many pixels at once.
+// What the gradient's exponentials are multiplied by. A product with zero would turn the infinite
+// logits of an ignored pixel into NaN, so zero is a case of its own.
+template <class D, class V>
+HWY_INLINE void StoreGradient(D d, V exponential, float factor, float sum, int64_t count,
+                              float* gradient) {
+  const V value = factor == 0 ? hn::Zero(d) : hn::Mul(exponential, hn::Set(d, factor / sum));
+  StoreFirst(d, value, count, gradient);
+}
+
+// A pixel whose classes fit into one vector: the common case.
 template <class D>
-HWY_INLINE void SoftmaxPixel(D d, const float* logits, int64_t classes, float factor,
-                             float* gradients, float* maximum, float* sum) {
+HWY_INLINE void NarrowPixel(D d, const float* logits, int64_t classes, float factor,
+                            float* gradient, float* maximum, float* sum) {
+  const auto lowest = hn::Set(d, -3.0e38f);
+  const auto values = LoadFirst(d, logits, classes, lowest);
+  const auto largest = hn::MaxOfLanes(d, values);
+  const auto exponentials = ExpBelowMaximum(d, values, largest);
+  *maximum = hn::GetLane(largest);
+  *sum = hn::GetLane(hn::SumOfLanes(d, exponentials));
+  if (gradient != nullptr) StoreGradient(d, exponentials, factor, *sum, classes, gradient);
+}
+
+template <class D>
+HWY_INLINE void WidePixel(D d, const float* logits, int64_t classes, float factor, float* gradient,
+                          float* maximum, float* sum) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto lowest = hn::Set(d, -3.0e38f);
   auto largest = lowest;
@@ -67,17 +87,16 @@ HWY_INLINE void SoftmaxPixel(D d, const float* logits, int64_t classes, float fa
   largest = hn::MaxOfLanes(d, largest);
   auto total = hn::Zero(d);
   ForEachVector(lanes, classes, [&](int64_t k, int64_t count) HWY_ATTR {
-    total = hn::Add(total, ExpBelowMaximum(d, LoadFirst(d, logits + k, count, lowest), largest));
+    const auto exponentials = ExpBelowMaximum(d, LoadFirst(d, logits + k, count, lowest), largest);
+    total = hn::Add(total, exponentials);
+    if (gradient != nullptr) StoreFirst(d, exponentials, count, gradient + k);
   });
-  total = hn::SumOfLanes(d, total);
   *maximum = hn::GetLane(largest);
-  *sum = hn::GetLane(total);
-  if (gradients == nullptr) return;
-  const auto scale = hn::Set(d, factor == 0 ? 0.0f : factor / *sum);
+  *sum = hn::GetLane(hn::SumOfLanes(d, total));
+  if (gradient == nullptr) return;
   ForEachVector(lanes, classes, [&](int64_t k, int64_t count) HWY_ATTR {
-    const auto e = ExpBelowMaximum(d, LoadFirst(d, logits + k, count, lowest), largest);
-    // A product with zero would turn infinite logits of ignored pixels into NaN.
-    StoreFirst(d, factor == 0 ? hn::Zero(d) : hn::Mul(e, scale), count, gradients + k);
+    const auto exponentials = LoadFirst(d, gradient + k, count, lowest);
+    StoreGradient(d, exponentials, factor, *sum, count, gradient + k);
   });
 }
 
@@ -93,13 +112,43 @@ void SoftmaxPixels(const float* logits, int64_t pixels, int64_t classes, const f
     const int64_t group = HWY_MIN(kGroup, pixels - start);
     for (int64_t p = 0; p < group; ++p) {
       const int64_t first = (start + p) * classes;
-      SoftmaxPixel(d, logits + first, classes, factors == nullptr ? 0.0f : factors[start + p],
-                   gradients == nullptr ? nullptr : gradients + first, maxima + p, sums + p);
+      float* gradient = gradients == nullptr ? nullptr : gradients + first;
+      const float factor = factors[start + p];
+      if (classes <= lanes) {
+        NarrowPixel(d, logits + first, classes, factor, gradient, maxima + p, sums + p);
+      } else {
+        WidePixel(d, logits + first, classes, factor, gradient, maxima + p, sums + p);
+      }
     }
     for (int64_t p = 0; p < group; p += lanes) {
       const auto result = hn::Add(hn::Load(d, maxima + p), hn::Log(d, hn::Load(d, sums + p)));
       StoreFirst(d, result, HWY_MIN(lanes, group - p), log_sums + start + p);
     }
+  }
+}
+
+// The first class of the largest logit.
+template <class D>
+HWY_INLINE int64_t LargestClass(D d, const float* logits, int64_t classes) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto lowest = hn::Set(d, -hwy::HighestValue<float>());
+  auto largest = lowest;
+  ForEachVector(lanes, classes, [&](int64_t k, int64_t count) HWY_ATTR {
+    largest = hn::Max(largest, LoadFirst(d, logits + k, count, lowest));
+  });
+  largest = hn::MaxOfLanes(d, largest);
+  for (int64_t k = 0; k < classes; k += lanes) {
+    const auto values = LoadFirst(d, logits + k, HWY_MIN(lanes, classes - k), lowest);
+    const intptr_t lane = hn::FindFirstTrue(d, hn::Eq(values, largest));
+    if (lane >= 0) return HWY_MIN(k + lane, classes - 1);
+  }
+  return 0;  // nothing but NaN
+}
+
+void ArgmaxPixels(const float* logits, int64_t pixels, int64_t classes, uint16_t* largest) {
+  const hn::ScalableTag<float> d;
+  for (int64_t p = 0; p < pixels; ++p) {
+    largest[p] = static_cast<uint16_t>(LargestClass(d, logits + p * classes, classes));
   }
 }
 
@@ -111,10 +160,15 @@ HWY_AFTER_NAMESPACE();
 namespace shardmill {
 
 HWY_EXPORT(SoftmaxPixels);
+HWY_EXPORT(ArgmaxPixels);
 
 void SoftmaxPixels(const float* logits, int64_t pixels, int64_t classes, const float* factors,
                    float* gradients, float* log_sums) {
   HWY_DYNAMIC_DISPATCH(SoftmaxPixels)(logits, pixels, classes, factors, gradients, log_sums);
+}
+
+void ArgmaxPixels(const float* logits, int64_t pixels, int64_t classes, uint16_t* largest) {
+  HWY_DYNAMIC_DISPATCH(ArgmaxPixels)(logits, pixels, classes, largest);
 }
 
 }  // namespace shardmill

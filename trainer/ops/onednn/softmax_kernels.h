@@ -1,4 +1,4 @@
-// The inner loop of softmax cross-entropy.
+// The inner loops of softmax cross-entropy and of predictions.
 #pragma once
 
 #include <cstdint>
@@ -10,5 +10,8 @@ namespace shardmill {
 // where factors[p] is zero.
 void SoftmaxPixels(const float* logits, int64_t pixels, int64_t classes, const float* factors,
                    float* gradients, float* log_sums);
+
+// The first class of the largest logit of each pixel.
+void ArgmaxPixels(const float* logits, int64_t pixels, int64_t classes, uint16_t* largest);
 
 }  // namespace shardmill

@@ -2,36 +2,57 @@
 #include "trainer/ops/reference/reference_ops.h"
 
 namespace shardmill {
+namespace {
 
-Status ReferenceOps::ConcatForward(Stream&, const Shape& part, const Shape& whole, int64_t channel,
-                                   const void* x, void* y) {
+template <typename T>
+void WritePart(const ConcatPart& part, const Shape& whole, int64_t channel, T* y) {
+  const Shape& shape = part.shape;
+  for (int64_t i = 0; i < whole.Pixels() * shape.c; ++i) {
+    const int64_t pixel = i / shape.c, c = i % shape.c;
+    const int64_t n = pixel / whole.w / whole.h;
+    const int64_t row = pixel / whole.w % whole.h, column = pixel % whole.w;
+    const bool inside = row < shape.h && column < shape.w;
+    y[At(whole, n, row, column, channel + c)] =
+        inside ? Elements<T>(part.x)[At(shape, n, row, column, c)] : T{0};
+  }
+}
+
+template <typename T>
+void ReadGradient(const ConcatPart& part, const Shape& whole, int64_t channel, const T* dy) {
+  const Shape& shape = part.shape;
+  for (int64_t i = 0; i < shape.Elements(); ++i) {
+    const int64_t pixel = i / shape.c, c = i % shape.c;
+    const int64_t n = pixel / shape.w / shape.h;
+    const int64_t row = pixel / shape.w % shape.h, column = pixel % shape.w;
+    const bool inside = row < whole.h && column < whole.w;
+    const double gradient = inside ? dy[At(whole, n, row, column, channel + c)] : 0.0;
+    StoreGradient(part.mode, gradient, Elements<T>(part.dx) + i);
+  }
+}
+
+}  // namespace
+
+Status ReferenceOps::ConcatForward(Stream&, const Shape& whole, const ConcatPart* parts, int count,
+                                   void* y) {
   WithElementType(element_type_, [&](auto zero) {
     using T = decltype(zero);
-    for (int64_t i = 0; i < whole.Pixels() * part.c; ++i) {
-      const int64_t pixel = i / part.c;
-      const int64_t n = pixel / whole.w / whole.h;
-      const int64_t row = pixel / whole.w % whole.h;
-      const int64_t column = pixel % whole.w;
-      const bool inside = row < part.h && column < part.w;
-      Elements<T>(y)[At(whole, n, row, column, channel + i % part.c)] =
-          inside ? Elements<T>(x)[At(part, n, row, column, i % part.c)] : zero;
+    int64_t channel = 0;
+    for (int i = 0; i < count; ++i) {
+      WritePart<T>(parts[i], whole, channel, Elements<T>(y));
+      channel += parts[i].shape.c;
     }
   });
   return OkStatus();
 }
 
-Status ReferenceOps::ConcatBackward(Stream&, const Shape& part, const Shape& whole, int64_t channel,
-                                    const void* dy, GradientMode mode, void* dx) {
+Status ReferenceOps::ConcatBackward(Stream&, const Shape& whole, const ConcatPart* parts, int count,
+                                    const void* dy) {
   WithElementType(element_type_, [&](auto zero) {
     using T = decltype(zero);
-    for (int64_t i = 0; i < part.Elements(); ++i) {
-      const int64_t pixel = i / part.c;
-      const int64_t n = pixel / part.w / part.h;
-      const int64_t row = pixel / part.w % part.h;
-      const int64_t column = pixel % part.w;
-      const bool inside = row < whole.h && column < whole.w;
-      const int64_t source = At(whole, n, row, column, channel + i % part.c);
-      StoreGradient(mode, inside ? Elements<T>(dy)[source] : 0.0, Elements<T>(dx) + i);
+    int64_t channel = 0;
+    for (int i = 0; i < count; ++i) {
+      if (parts[i].dx != nullptr) ReadGradient<T>(parts[i], whole, channel, Elements<T>(dy));
+      channel += parts[i].shape.c;
     }
   });
   return OkStatus();

@@ -44,10 +44,10 @@ class ReferenceOps : public HostOps {
                                   void* y) override;
   Status GlobalAveragePoolBackward(Stream& stream, const Shape& shape, const void* dy,
                                    GradientMode mode, void* dx) override;
-  Status ConcatForward(Stream& stream, const Shape& part, const Shape& whole, int64_t channel,
-                       const void* x, void* y) override;
-  Status ConcatBackward(Stream& stream, const Shape& part, const Shape& whole, int64_t channel,
-                        const void* dy, GradientMode mode, void* dx) override;
+  Status ConcatForward(Stream& stream, const Shape& whole, const ConcatPart* parts, int count,
+                       void* y) override;
+  Status ConcatBackward(Stream& stream, const Shape& whole, const ConcatPart* parts, int count,
+                        const void* dy) override;
   Status Add(Stream& stream, int64_t elements, const void* x, void* y) override;
 
   int64_t LossWorkspaceBytes(const LossShape&) const override { return 0; }

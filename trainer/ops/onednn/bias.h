@@ -1,0 +1,18 @@
+// The bias of convolutions where oneDNN's own way with it is slow: it makes a transposed
+// convolution up to eight times slower, and the weight gradient of a 1×1 convolution three times.
+#pragma once
+
+#include <cstdint>
+
+#include "trainer/tensor.h"
+
+namespace shardmill {
+
+// Enough for both.
+int64_t BiasWorkspaceBytes(const Shape& shape);
+// y += bias for each pixel.
+void AddBias(const Shape& shape, const float* bias, float* y, void* workspace);
+// dbias = sum of dy over all pixels.
+void SumToBias(const Shape& shape, const float* dy, float* dbias, void* workspace);
+
+}  // namespace shardmill

@@ -11,10 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "tools/pack/decode/exif_orientation.h"
+
 namespace shardmill {
 namespace {
 
 constexpr int kExifMarker = JPEG_APP0 + 1;
+constexpr std::string_view kExifPrefix("Exif\0\0", 6);
 constexpr unsigned kLongestSegment = 0xFFFF;
 // A progressive file may hold scans without end, each as long to decode as the image is large.
 constexpr int kMaxScans = 500;
@@ -108,9 +111,10 @@ int JpegReader::Orientation() const {
   for (jpeg_saved_marker_ptr marker = decoder_.marker_list; marker != nullptr;
        marker = marker->next) {
     std::string_view segment(reinterpret_cast<const char*>(marker->data), marker->data_length);
-    if (marker->marker == kExifMarker && segment.substr(0, 6) == std::string_view("Exif\0\0", 6)) {
-      return ExifOrientation(segment);
+    if (marker->marker != kExifMarker || segment.substr(0, kExifPrefix.size()) != kExifPrefix) {
+      continue;
     }
+    return ExifOrientation(segment.substr(kExifPrefix.size()));
   }
   return 1;
 }
@@ -187,35 +191,6 @@ Result<ImageSize> ProbeJpeg(std::string_view file) {
   ImageSize size = reader.size();
   if (reader.Orientation() >= 5) std::swap(size.height, size.width);
   return size;
-}
-
-int ExifOrientation(std::string_view segment) {
-  constexpr size_t kPrefix = 6;
-  constexpr uint32_t kOrientationTag = 0x0112, kShortType = 3;
-  if (segment.size() < kPrefix + 8) return 1;
-  std::string_view tiff = segment.substr(kPrefix);
-  const bool little = tiff.substr(0, 2) == "II";
-  if (!little && tiff.substr(0, 2) != "MM") return 1;
-  // Requires offset + bytes <= tiff.size().
-  auto number = [&](size_t offset, size_t bytes) {
-    uint32_t value = 0;
-    for (size_t i = 0; i < bytes; ++i) {
-      uint8_t byte = static_cast<uint8_t>(tiff[offset + (little ? bytes - 1 - i : i)]);
-      value = value << 8 | byte;
-    }
-    return value;
-  };
-  uint64_t directory = number(4, 4);
-  if (directory + 2 > tiff.size()) return 1;
-  uint32_t entries = number(directory, 2);
-  for (uint32_t i = 0; i < entries; ++i) {
-    uint64_t entry = directory + 2 + uint64_t{12} * i;
-    if (entry + 12 > tiff.size()) return 1;
-    if (number(entry, 2) != kOrientationTag || number(entry + 2, 2) != kShortType) continue;
-    uint32_t value = number(entry + 8, 2);
-    return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
-  }
-  return 1;
 }
 
 }  // namespace shardmill

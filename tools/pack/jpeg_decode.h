@@ -18,8 +18,4 @@ Status DecodeJpeg(std::string_view file, uint64_t max_pixels, SourceImage* image
 // Height and width after the orientation is applied, from the headers alone.
 Result<ImageSize> ProbeJpeg(std::string_view file);
 
-// The orientation tag (1 … 8) in the content of an EXIF segment, which starts with "Exif\0\0";
-// 1 when there is none or when it is malformed.
-int ExifOrientation(std::string_view segment);
-
 }  // namespace shardmill

@@ -160,17 +160,7 @@ Status DecodePng(std::string_view file, uint64_t max_pixels, SourceImage* image)
   image->stored_bits = static_cast<uint8_t>(file[24]);  // of the header: the reader unpacks to 8
   image->was_cmyk = false;
   image->orientation = 1;
-  RETURN_IF_ERROR(reader.ReadPixels(image));
-  if (image->layout == PixelLayout::kPalette) {
-    for (uint8_t index : image->samples) {
-      if (index >= image->palette.size()) {
-        return DataLossError("damaged PNG: a pixel has palette index " + std::to_string(index) +
-                             ", the palette has " + std::to_string(image->palette.size()) +
-                             " colours");
-      }
-    }
-  }
-  return OkStatus();
+  return reader.ReadPixels(image);
 }
 
 }  // namespace shardmill

@@ -6,7 +6,6 @@
 #include "reader/base/file.h"
 #include "reader/serialize.h"
 #include "tools/pack/file_format.h"
-#include "tools/pack/image_decode.h"
 #include "tools/pack/measure.h"
 #include "tools/pack/one_hot.h"
 
@@ -59,7 +58,7 @@ Status SampleEncoder::MakeRecord(const Sample& sample, const GeometryOptions& ge
   // Labels first: they are small, and a wrong class table shows in them.
   if (segmentation) RETURN_IF_ERROR(DecodeLabels(sample, encoded));
   ASSIGN_OR_RETURN(std::string file, ReadSource(sample.image, encoded));
-  RETURN_IF_ERROR(DecodeImage(file, options_.max_pixels, &image_));
+  RETURN_IF_ERROR(decoder_.Decode(file, options_.max_pixels, &image_));
   RgbImage image = converter_.Convert(image_, &encoded->conversions);
   RETURN_IF_ERROR(CheckSizes(image.size, geometry));
   Placement placement = Place(geometry, image.size, sample.key);
@@ -91,7 +90,10 @@ Status SampleEncoder::DecodeLabels(const Sample& sample, EncodedSample* encoded)
     return DataLossError(context +
                          " is a JPEG file, which changes colours and ids; save labels as PNG");
   }
-  RETURN_IF_ERROR(DecodeImage(file, options_.max_pixels, &label_image_).WithContext(context));
+  RETURN_IF_ERROR(decoder_.Decode(file, options_.max_pixels, &label_image_).WithContext(context));
+  if (label_image_.orientation != 1) {
+    return DataLossError(context + " carries an EXIF orientation; save it upright");
+  }
   Result<LabelKind> kind = labels_.Decode(label_image_, &label_map_, &encoded->unknown);
   if (!kind.ok()) return kind.status().WithContext(context);
   encoded->label_kind = *kind;

@@ -13,6 +13,7 @@
 #include "reader/codec.h"
 #include "reader/shard_writer.h"
 #include "tools/pack/geometry.h"
+#include "tools/pack/image_decode.h"
 #include "tools/pack/label_decode.h"
 #include "tools/pack/pack_plan.h"
 #include "tools/pack/rgb_convert.h"
@@ -55,6 +56,7 @@ class SampleEncoder {
   const PackPlan& plan_;
   const PackOptions& options_;
   const LabelDecoder& labels_;
+  ImageDecoder decoder_;
   FieldEncoder fields_;
   RgbConverter converter_;
   // Buffers that keep their size from sample to sample.

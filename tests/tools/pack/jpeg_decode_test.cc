@@ -70,20 +70,6 @@ TEST(JpegDecode, OrientationIsReportedAndProbed) {
   }
 }
 
-TEST(JpegDecode, MalformedOrientationCountsAsUpright) {
-  const std::string good("Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0", 28);
-  EXPECT_EQ(ExifOrientation(good), 6);
-  for (size_t bytes = 0; bytes < 25; ++bytes) {
-    EXPECT_EQ(ExifOrientation(good.substr(0, bytes)), 1) << bytes;
-  }
-  std::string far = good;
-  far[10] = '\xff';  // the directory lies outside
-  EXPECT_EQ(ExifOrientation(far), 1);
-  std::string odd = good;
-  odd[24] = 9;
-  EXPECT_EQ(ExifOrientation(odd), 1);
-}
-
 TEST(JpegDecode, LimitOfPixelsIsAUsageError) {
   SourceImage decoded;
   EXPECT_EQ(DecodeJpeg(Jpeg(Photo({10, 10}, 1), 90), 99, &decoded).code(),

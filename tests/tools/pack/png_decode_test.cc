@@ -119,16 +119,6 @@ TEST(PngDecode, LimitOfPixelsIsAUsageError) {
   EXPECT_TRUE(DecodePng(Png(Photo({10, 10}, 1)), 100, &decoded).ok());
 }
 
-TEST(PngDecode, PaletteIndexBeyondThePaletteIsDamage) {
-  // A palette of two colours put in the place of one of four.
-  std::string png = PalettePng({1, 4}, {0, 1, 2, 3}, {1, 2, 3, 4});
-  std::string small = PalettePng({1, 4}, {0, 1, 0, 1}, {1, 2});
-  size_t data = png.find("IDAT") - 4, small_data = small.find("IDAT") - 4;
-  SourceImage decoded;
-  Status status = DecodePng(small.substr(0, small_data) + png.substr(data), kNoLimit, &decoded);
-  EXPECT_EQ(status.code(), StatusCode::kDataLoss) << status.ToString();
-}
-
 TEST(PngDecode, ProbeReadsTheHeaderAlone) {
   std::string png = Png(Photo({7, 12}, 1));
   EXPECT_EQ(*ProbePng(png.substr(0, 33)), (ImageSize{7, 12}));

@@ -10,6 +10,8 @@ packages=(
   # libraries
   libcli11-dev libdnnl-dev libhwy-dev libisal-dev libjpeg62-turbo-dev libopencv-dev libpng-dev
   libprotobuf-dev libxxhash-dev libzstd-dev
+  # several ranks
+  libopenmpi-dev openmpi-bin
   # tests and benchmarks
   libbenchmark-dev libgmock-dev libgtest-dev zlib1g-dev
 )

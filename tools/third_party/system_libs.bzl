@@ -6,6 +6,7 @@ header folder, because the sandbox refuses absolute -I paths.
 """
 
 load("//tools/third_party:cuda.bzl", "cuda_toolkit")
+load("//tools/third_party:mpi.bzl", "mpi_library")
 
 # name -> folder that holds the headers named by the overlay
 _LIBRARIES = {
@@ -25,7 +26,7 @@ _LIBRARIES = {
 }
 
 def system_libs():
-    """Declares one repository per system library, and the CUDA toolkit when there is one."""
+    """Declares one repository per system library, and CUDA and MPI where they are."""
     for name, path in _LIBRARIES.items():
         native.new_local_repository(
             name = name,
@@ -33,3 +34,4 @@ def system_libs():
             build_file = "//tools/third_party:%s.BUILD" % name,
         )
     cuda_toolkit(name = "cuda")
+    mpi_library(name = "mpi")

@@ -1,0 +1,31 @@
+// Starts a program of the tests under mpirun and waits for it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace shardmill {
+
+struct MpiJobResult {
+  int exit_code = -1;  // of mpirun; -1 when it did not end by itself
+  std::string output;  // standard output and standard error of all ranks
+  double seconds = 0;
+};
+
+// Empty when mpirun is there; else the reason to skip.
+std::string MpiMissing();
+
+// The path of a program of this package, by the name of its target.
+std::string RankProgram(const std::string& name);
+
+// Variables "NAME=value" are added to the environment of the ranks.
+MpiJobResult RunMpiJob(int ranks, const std::string& program,
+                       const std::vector<std::string>& arguments,
+                       const std::vector<std::string>& variables = {});
+
+// Skips the test when there is no mpirun.
+#define SKIP_WITHOUT_MPI()                                                     \
+  if (const std::string missing = ::shardmill::MpiMissing(); !missing.empty()) \
+  GTEST_SKIP() << missing
+
+}  // namespace shardmill

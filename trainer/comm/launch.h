@@ -1,0 +1,18 @@
+// What the launcher (mpirun, srun) says about this process, before MPI is started.
+#pragma once
+
+#include "reader/base/status.h"
+
+namespace shardmill {
+
+struct Launch {
+  int rank = 0;
+  int size = 1;
+};
+
+// From the environment of Open MPI, of PMI (MPICH, srun) or of an srun step; one rank when none of
+// them is there. The variables of an sbatch or salloc shell alone do not count: a program started
+// there without srun is one rank. InvalidArgument when a variable holds no sensible number.
+Result<Launch> DetectLaunch();
+
+}  // namespace shardmill

@@ -32,7 +32,7 @@ uint64_t At(const google::protobuf::RepeatedField<uint64_t>& list, int index) {
 
 std::vector<TextTable::Column> ClassColumns(const std::vector<NamedStatistics>& splits) {
   std::vector<TextTable::Column> columns = {
-      {"", kLeft}, {"id", kRight}, {"class", kLeft}, {"color", kLeft}};
+      {"", kLeft}, {"id", kRight}, {"class", kLeft}, {"colour", kLeft}};
   for (const NamedStatistics& split : splits) {
     columns.push_back({EscapeControl(split.name), kRight});
   }
@@ -50,7 +50,7 @@ void AddClassRow(const RecordSchema& schema, const ClassPalette& palette, int id
                                   info.color ? DescribeColor(*info.color) : ""};
   for (const NamedStatistics& split : splits) {
     const uint64_t count = At(split.statistics->class_pixels(), id);
-    row.push_back(DescribeShare(count, LabelledAndIgnored(*split.statistics)));
+    row.push_back(DescribeShare(count, Labelled(*split.statistics)));
   }
   for (const NamedStatistics& split : splits) {
     const bool pixels = CountsPixels(schema);
@@ -61,10 +61,10 @@ void AddClassRow(const RecordSchema& schema, const ClassPalette& palette, int id
 }
 
 void AddIgnoreRow(uint32_t ignore, const std::vector<NamedStatistics>& splits, TextTable* table) {
-  std::vector<std::string> row = {"", std::to_string(ignore), "(ignored)", ""};
+  std::vector<std::string> row = {"", std::to_string(ignore), "(ignored, of all)", ""};
   for (const NamedStatistics& split : splits) {
-    row.push_back(
-        DescribeShare(split.statistics->ignore_pixels(), LabelledAndIgnored(*split.statistics)));
+    const uint64_t ignored = split.statistics->ignore_pixels();
+    row.push_back(DescribeShare(ignored, ignored + Labelled(*split.statistics)));
   }
   row.resize(row.size() + splits.size());
   table->AddRow(std::move(row));
@@ -87,7 +87,7 @@ void WriteCounts(const char* key, const List& counts, JsonWriter* json) {
 
 std::string ClassTableTitle(const RecordSchema& schema) {
   return FormatCount(schema.classes.size()) + " classes and their share of " +
-         (CountsPixels(schema) ? "pixels" : "images");
+         (CountsPixels(schema) ? "labelled pixels" : "labelled images");
 }
 
 std::string ClassTable(const RecordSchema& schema, const std::vector<NamedStatistics>& splits,

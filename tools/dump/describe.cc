@@ -36,7 +36,7 @@ std::string DescribeShare(uint64_t part, uint64_t whole) {
   if (part == 0) return "0 %";
   const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
   if (percent < 0.0001) return "< 0.0001 %";
-  return Format("%.*f %%", percent >= 1 ? 1 : percent >= 0.01 ? 2 : 4, percent);
+  return Format("%.*f %%", percent >= 0.01 ? 2 : 4, percent);
 }
 
 std::string DescribeNumber(double value, int digits) { return Format("%.*f", digits, value); }

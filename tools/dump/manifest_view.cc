@@ -18,8 +18,8 @@ uint64_t BytesOfSplit(const proto::Split& split) {
   return bytes;
 }
 
-uint64_t LabelledAndIgnored(const proto::Statistics& statistics) {
-  uint64_t pixels = statistics.ignore_pixels();
+uint64_t Labelled(const proto::Statistics& statistics) {
+  uint64_t pixels = 0;
   for (const uint64_t count : statistics.class_pixels()) pixels += count;
   return pixels;
 }

@@ -21,7 +21,7 @@ Result<RecordSchema> SchemaOfManifest(const proto::Manifest& manifest);
 
 uint64_t BytesOfSplit(const proto::Split& split);
 
-// Pixels (images, for classification) of all classes and of none: what shares refer to.
-uint64_t LabelledAndIgnored(const proto::Statistics& statistics);
+// Pixels (images, for classification) of all classes together: what their shares refer to.
+uint64_t Labelled(const proto::Statistics& statistics);
 
 }  // namespace shardmill

@@ -63,11 +63,11 @@ std::optional<double> Share(uint64_t part, uint64_t whole) {
 
 std::vector<LegendEntry> MakeLegend(const RecordSchema& schema, const DrawnClasses& counts) {
   std::vector<LegendEntry> legend;
-  const uint64_t total = counts.total();
+  const uint64_t labelled = counts.labelled();
   for (size_t id = 0; id < counts.counts.size(); ++id) {
     legend.push_back({static_cast<int32_t>(id),
                       DescribeClass(schema.classes, static_cast<int64_t>(id)),
-                      Share(counts.counts[id], total)});
+                      Share(counts.counts[id], labelled)});
   }
   // A legend that cannot hold all shows the commonest.
   if (legend.size() > kMostLegendEntries) {
@@ -76,10 +76,11 @@ std::vector<LegendEntry> MakeLegend(const RecordSchema& schema, const DrawnClass
     });
   }
   if (schema.ignore || counts.ignored > 0) {
-    legend.push_back({kIgnoredPixel, "no class (ignored)", Share(counts.ignored, total)});
+    legend.push_back({kIgnoredPixel, "ignored (of all)", Share(counts.ignored, counts.total())});
   }
   if (counts.invalid > 0) {
-    legend.push_back({kSeveralClasses, "not in the class table", Share(counts.invalid, total)});
+    legend.push_back(
+        {kSeveralClasses, "not a class (of all)", Share(counts.invalid, counts.total())});
   }
   return legend;
 }
@@ -135,9 +136,11 @@ std::string Unit(const RecordSchema& schema) {
 
 }  // namespace
 
-uint64_t DrawnClasses::total() const {
-  return std::accumulate(counts.begin(), counts.end(), ignored + invalid);
+uint64_t DrawnClasses::labelled() const {
+  return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
 }
+
+uint64_t DrawnClasses::total() const { return labelled() + ignored + invalid; }
 
 Result<RecordSheet> DrawRecord(const ShardSet& set, const ShardSet::Split& split, uint64_t record,
                                const RecordSheetOptions& options) {
@@ -150,7 +153,7 @@ Result<RecordSheet> DrawRecord(const ShardSet& set, const ShardSet::Split& split
   sheet.most_width = kWidestRecord;
   if (sheet.cells.front().label) {
     sheet.legend = MakeLegend(set.schema(), result.classes);
-    sheet.legend_title = "Classes and their share of the pixels of this record";
+    sheet.legend_title = "Classes and their share of the labelled pixels of this record";
   }
   result.picture = DrawSheet(sheet, ClassPalette(set.schema().classes));
   return result;
@@ -166,7 +169,7 @@ Result<RecordSheet> DrawRecords(const ShardSet& set, const ShardSet::Split& spli
   if (!set.schema().classes.empty()) {
     sheet.legend = MakeLegend(set.schema(), CountsOfSplit(set, split));
     sheet.legend_title =
-        "Classes and their share of the " + Unit(set.schema()) + " of split " + split.name;
+        "Classes and their share of the labelled " + Unit(set.schema()) + " of split " + split.name;
   }
   result.picture = DrawSheet(sheet, ClassPalette(set.schema().classes));
   return result;

@@ -25,7 +25,8 @@ struct DrawnClasses {
   uint64_t ignored = 0;
   uint64_t invalid = 0;  // ids outside the class table and one-hot pixels of several classes
 
-  uint64_t total() const;
+  uint64_t labelled() const;  // of all classes together
+  uint64_t total() const;     // and the others
 };
 
 struct RecordSheet {

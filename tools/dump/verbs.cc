@@ -81,14 +81,14 @@ void PrintDrawnClasses(const RecordSchema& schema, const DrawnClasses& classes) 
   for (const auto& [count, id] : by_count) {
     table.AddRow({TerminalSwatch(palette.color(id), colored), std::to_string(id),
                   DescribeClass(schema.classes, id), FormatCount(count),
-                  DescribeShare(count, classes.total())});
+                  DescribeShare(count, classes.labelled())});
   }
   if (classes.ignored > 0) {
-    table.AddRow({"", "", "(ignored)", FormatCount(classes.ignored),
+    table.AddRow({"", "", "(ignored, of all)", FormatCount(classes.ignored),
                   DescribeShare(classes.ignored, classes.total())});
   }
   if (classes.invalid > 0) {
-    table.AddRow({"", "", "(not in the class table)", FormatCount(classes.invalid),
+    table.AddRow({"", "", "(not a class, of all)", FormatCount(classes.invalid),
                   DescribeShare(classes.invalid, classes.total())});
   }
   if (!table.empty()) std::fprintf(stderr, "%s", table.ToString(0, colored).c_str());

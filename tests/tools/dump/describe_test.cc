@@ -19,7 +19,7 @@ TEST(DescribeStorage, NamesEncodingAndCodec) {
 }
 
 TEST(DescribeShare, SmallSharesKeepDigits) {
-  EXPECT_EQ(DescribeShare(1, 3), "33.3 %");
+  EXPECT_EQ(DescribeShare(1, 3), "33.33 %");
   EXPECT_EQ(DescribeShare(1, 1000), "0.10 %");
   EXPECT_EQ(DescribeShare(1, 100000), "0.0010 %");
   EXPECT_EQ(DescribeShare(1, uint64_t{1} << 40), "< 0.0001 %");

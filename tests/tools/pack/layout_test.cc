@@ -1,0 +1,262 @@
+#include "tools/pack/layout.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/tools/pack/image_files.h"
+
+namespace shardmill {
+namespace {
+
+constexpr char kTable[] = "name,r,g,b\nsky,0,0,255\nroad,128,64,128\n";
+
+std::vector<std::string> Keys(const InputSplit& split) {
+  std::vector<std::string> keys;
+  for (const Sample& sample : split.samples) keys.push_back(sample.key);
+  return keys;
+}
+
+// A folder that is read with given options.
+class LayoutTest : public testing::Test {
+ protected:
+  LayoutTest() : folder_(testing::UnitTest::GetInstance()->current_test_info()->name()) {}
+
+  void Write(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) folder_.Write(path, "x");
+  }
+  Result<InputSet> Read() { return ReadInputSet(folder_.path(), options_); }
+  InputSet Good() {
+    Result<InputSet> set = Read();
+    EXPECT_TRUE(set.ok()) << set.status().ToString();
+    return set.ok() ? *set : InputSet();
+  }
+  // The error, and that it holds `text`.
+  void ExpectError(StatusCode code, const std::string& text) {
+    Status status = Read().status();
+    EXPECT_EQ(status.code(), code) << status.ToString();
+    EXPECT_NE(status.message().find(text), std::string::npos) << status.message();
+  }
+
+  TestFolder folder_;
+  LayoutOptions options_;
+};
+
+TEST_F(LayoutTest, SuitePairsByStemInSortedOrder) {
+  folder_.Write("class_dict.csv", kTable);
+  Write({"val/a.jpg", "val_labels/a.png", "train/b.PNG", "train/a.b.c.png", "train/sub/x.jpeg",
+         "train_labels/a.b.c_L.png", "train_labels/b.png", "train_labels/sub/x_L.png"});
+  InputSet set = Good();
+  EXPECT_EQ(set.layout, "suite");
+  EXPECT_TRUE(set.colors_in_files);
+  EXPECT_FALSE(set.ignore.has_value());
+  ASSERT_EQ(set.splits.size(), 2u);
+  EXPECT_EQ(set.splits[0].name, "train");
+  EXPECT_EQ(Keys(set.splits[0]),
+            (std::vector<std::string>{"train/a.b.c.png", "train/b.PNG", "train/sub/x.jpeg"}));
+  EXPECT_EQ(set.splits[0].samples[0].label.path, "train_labels/a.b.c_L.png");
+  EXPECT_EQ(set.splits[0].samples[2].label.path, "train_labels/sub/x_L.png");
+  EXPECT_EQ(set.classes[1].name, "road");
+}
+
+// Pairing by position would make pairs of equal counts here; by stem there is none.
+TEST_F(LayoutTest, OrphansOfBothSidesAreReported) {
+  folder_.Write("class_dict.csv", kTable);
+  Write({"train/a.png", "train/b.png", "train_labels/b.png", "train_labels/c.png"});
+  InputSet set = Good();
+  EXPECT_EQ(Keys(set.splits[0]), std::vector<std::string>{"train/b.png"});
+  ASSERT_EQ(set.splits[0].problems.size(), 2u);
+  EXPECT_EQ(set.splits[0].problems[0].key, "train/a.png");
+  EXPECT_EQ(set.splits[0].problems[1].key, "train_labels/c.png");
+  EXPECT_EQ(set.splits[0].inputs(), 3u);
+}
+
+TEST_F(LayoutTest, EqualStemsAreRefused) {
+  folder_.Write("class_dict.csv", kTable);
+  Write({"train/a.png", "train/a.jpg", "train_labels/a.png"});
+  ExpectError(StatusCode::kInvalidArgument, "train/a.png and train/a.jpg have the same stem");
+}
+
+TEST_F(LayoutTest, TwoCandidatesForALabelAreRefused) {
+  folder_.Write("class_dict.csv", kTable);
+  Write({"train/a.png", "train_labels/a.png", "train_labels/a_L.png"});
+  ExpectError(StatusCode::kInvalidArgument, "could both be the label");
+}
+
+TEST_F(LayoutTest, SuiteWithoutTableSaysSo) {
+  Write({"train/a.png", "train_labels/a.png"});
+  ExpectError(StatusCode::kNotFound, "class_dict.csv");
+}
+
+TEST_F(LayoutTest, DamagedTableNamesFileAndLine) {
+  folder_.Write("class_dict.csv", "name,r,g,b\nsky,0,0,999\n");
+  Write({"train/a.png", "train_labels/a.png"});
+  ExpectError(StatusCode::kInvalidArgument, "class_dict.csv: line 2");
+}
+
+TEST_F(LayoutTest, CamvidPathsAreRerooted) {
+  Write({"train/1.png", "train/2.png", "trainannot/1.png", "trainannot/2.png", "deep/val/3.png",
+         "valannot/3.png"});
+  folder_.Write("train.txt",
+                "/SegNet/CamVid/train/2.png /SegNet/CamVid/trainannot/2.png\r\n\r\n"
+                "/SegNet/CamVid/train/1.png /SegNet/CamVid/trainannot/1.png\r\n");
+  folder_.Write("val.txt", "C:\\data\\deep\\val\\3.png\tC:\\data\\valannot\\3.png");
+  InputSet set = Good();
+  EXPECT_EQ(set.layout, "camvid");
+  EXPECT_EQ(set.ignore, 11u);
+  EXPECT_EQ(set.classes.size(), 11u);
+  EXPECT_EQ(set.classes[10].name, "bicyclist");
+  EXPECT_FALSE(set.colors_in_files);
+  EXPECT_EQ(Keys(set.splits[0]), (std::vector<std::string>{"train/1.png", "train/2.png"}));
+  EXPECT_EQ(set.splits[0].samples[0].label.path, "trainannot/1.png");
+  EXPECT_EQ(Keys(set.splits[1]), std::vector<std::string>{"deep/val/3.png"});
+}
+
+TEST_F(LayoutTest, ListsMayHoldBlanksInPaths) {
+  Write({"my dir/img 1.png", "my labels/img 1.png", "b.png", "c d.png"});
+  folder_.Write("train.txt",
+                "/data/my dir/img 1.png /data/my labels/img 1.png\n\"b.png\" \"c d.png\"\n");
+  InputSet set = Good();
+  EXPECT_EQ(Keys(set.splits[0]), (std::vector<std::string>{"b.png", "my dir/img 1.png"}));
+  EXPECT_EQ(set.splits[0].samples[0].label.path, "c d.png");
+}
+
+TEST_F(LayoutTest, AmbiguousLinesAreRefused) {
+  Write({"a", "a b", "b c", "c"});
+  folder_.Write("train.txt", "a b c\n");
+  ExpectError(StatusCode::kInvalidArgument, "train.txt line 1 can be cut");
+}
+
+TEST_F(LayoutTest, MissingListedFilesAreProblems) {
+  Write({"train/1.png", "trainannot/1.png", "train/2.png"});
+  folder_.Write("train.txt", "train/1.png trainannot/1.png\ntrain/2.png trainannot/2_Ids.png\n");
+  InputSet set = Good();
+  ASSERT_EQ(set.splits[0].problems.size(), 1u);
+  EXPECT_EQ(set.splits[0].problems[0].key, "train/2.png");
+  EXPECT_NE(set.splits[0].problems[0].reason.find("train.txt line 2"), std::string::npos);
+  EXPECT_NE(set.splits[0].problems[0].reason.find("trainannot/2_Ids.png"), std::string::npos);
+}
+
+TEST_F(LayoutTest, ListsCannotLeaveTheFolder) {
+  TestFolder outside("outside");
+  outside.Write("secret.png", "x");
+  Write({"1.png", "1l.png"});
+  folder_.Write("train.txt", "1.png 1l.png\n" + outside.At("secret.png") +
+                                 " ../outside/secret.png\n/etc/passwd /etc/passwd\n");
+  InputSet set = Good();
+  EXPECT_EQ(set.splits[0].samples.size(), 1u);
+  EXPECT_EQ(set.splits[0].problems.size(), 2u);
+}
+
+TEST_F(LayoutTest, ListedTwiceIsRefused) {
+  Write({"1.png", "1l.png"});
+  folder_.Write("train.txt", "1.png 1l.png\n/x/1.png 1l.png\n");
+  ExpectError(StatusCode::kInvalidArgument, "train.txt line 2 names 1.png, as line 1 does");
+}
+
+TEST_F(LayoutTest, AnImageInTwoSplitsIsRefused) {
+  Write({"1.png", "1l.png"});
+  folder_.Write("train.txt", "1.png 1l.png\n");
+  folder_.Write("val.txt", "1.png 1l.png\n");
+  ExpectError(StatusCode::kInvalidArgument, "1.png stands in the splits train and val");
+}
+
+TEST_F(LayoutTest, ClassFoldersOfTrainNumberTheClassesOfAllSplits) {
+  Write({"train/0/a.jpg", "train/90/a.jpg", "train/180/x/a.jpg", "test/180/b.JPG", "test/0/a.jpg"});
+  folder_.MakeFolder("train/270");
+  InputSet set = Good();
+  EXPECT_EQ(set.layout, "imagefolder");
+  EXPECT_EQ(set.task, Task::kClassification);
+  ASSERT_EQ(set.classes.size(), 4u);
+  EXPECT_EQ(set.classes[1].name, "180");
+  EXPECT_EQ(set.classes[2].name, "270");  // empty, and keeps its id
+  ASSERT_EQ(set.splits.size(), 2u);
+  EXPECT_EQ(set.splits[1].name, "test");
+  EXPECT_EQ(set.splits[1].samples[1].key, "test/180/b.JPG");
+  EXPECT_EQ(set.splits[1].samples[1].class_id, 1u);
+}
+
+TEST_F(LayoutTest, ClassUnknownToTheTableIsAnError) {
+  Write({"train/a/1.jpg", "val/a/1.jpg", "val/b/1.jpg"});
+  ExpectError(StatusCode::kInvalidArgument, "folder 'b' of val/b/1.jpg");
+}
+
+TEST_F(LayoutTest, SetWithoutSplitsIsDividedByKey) {
+  for (int i = 0; i < 1000; ++i) {
+    folder_.Write((i % 2 == 0 ? "cat/" : "dog/") + std::to_string(i) + ".jpg", "");
+  }
+  InputSet set = Good();
+  ASSERT_EQ(set.splits.size(), 2u);
+  EXPECT_EQ(set.splits[0].samples.size() + set.splits[1].samples.size(), 1000u);
+  EXPECT_NEAR(static_cast<double>(set.splits[1].samples.size()), 100, 40);
+  // A file that comes later moves no other one.
+  std::vector<std::string> before = Keys(set.splits[1]);
+  folder_.Write("dog/new.jpg", "");
+  std::set<std::string> after;
+  for (const std::string& key : Keys(Good().splits[1])) after.insert(key);
+  for (const std::string& key : before) EXPECT_EQ(after.count(key), 1u);
+}
+
+TEST_F(LayoutTest, PairFoldersAreNoClasses) {
+  Write({"images/1.png", "masks/1.png"});
+  ExpectError(StatusCode::kInvalidArgument, "no known layout fits");
+}
+
+TEST_F(LayoutTest, UnknownFolderIsDescribed) {
+  Write({"notes.md", "x.bmp", "sub/y.bmp"});
+  ExpectError(StatusCode::kInvalidArgument, "2 .bmp");
+  ExpectError(StatusCode::kInvalidArgument, "folders: sub");
+  ExpectError(StatusCode::kInvalidArgument, "suite: train and train_labels");
+}
+
+TEST_F(LayoutTest, EmptyFolderIsNotFound) {
+  ExpectError(StatusCode::kNotFound, "there are no files");
+  Write({".hidden"});
+  ExpectError(StatusCode::kNotFound, "but hidden ones");
+}
+
+TEST_F(LayoutTest, FolderOfTwoLayoutsIsNotGuessed) {
+  folder_.Write("class_dict.csv", kTable);
+  Write({"train/1.png", "train_labels/1.png"});
+  folder_.Write("train.txt", "train/1.png train_labels/1.png\n");
+  ExpectError(StatusCode::kInvalidArgument, "more than one layout");
+  options_.layout = "suite";
+  EXPECT_EQ(Good().layout, "suite");
+}
+
+TEST_F(LayoutTest, SplitsCanBeChosen) {
+  folder_.Write("class_dict.csv", kTable);
+  Write({"train/1.png", "train_labels/1.png", "val/2.png", "val_labels/2.png"});
+  options_.splits = {"val"};
+  InputSet set = Good();
+  ASSERT_EQ(set.splits.size(), 1u);
+  EXPECT_EQ(set.splits[0].name, "val");
+  options_.splits = {"valid"};
+  ExpectError(StatusCode::kInvalidArgument, "there is no split 'valid'; there are: train, val");
+}
+
+TEST_F(LayoutTest, IgnoreThatIsAClassIsRefused) {
+  folder_.Write("class_dict.csv", kTable);
+  Write({"train/1.png", "train_labels/1.png"});
+  options_.ignore = 1;
+  ExpectError(StatusCode::kInvalidArgument,
+              "value 1 is both the class 'road' and the ignore value");
+  options_.ignore = 2;
+  EXPECT_EQ(Good().ignore, 2u);
+}
+
+TEST_F(LayoutTest, ClassesFileTakesTheLayoutsPlace) {
+  Write({"1.png", "1l.png"});
+  folder_.Write("train.txt", "1.png 1l.png\n");
+  TestFolder tables("tables");
+  tables.Write("names.csv", "name\none\ntwo\n");
+  tables.Write("colors.csv", kTable);
+  options_.classes_file = tables.At("names.csv");
+  EXPECT_EQ(Good().classes.size(), 2u);
+  EXPECT_FALSE(Good().colors_in_files);
+  options_.classes_file = tables.At("colors.csv");
+  EXPECT_TRUE(Good().colors_in_files);
+}
+
+}  // namespace
+}  // namespace shardmill

@@ -1,0 +1,31 @@
+#include "tools/pack/record_key.h"
+
+#include <gtest/gtest.h>
+
+#include "reader/names.h"
+
+namespace shardmill {
+namespace {
+
+TEST(RecordKey, OrdinaryPathsAreUnchanged) {
+  for (const char* path : {"train/a.png", "track 2.0 (clean).png", "图片/Ünï.png",
+                           "U\u0308 decomposed.png", "v1.0/22.0/1.1.png"}) {
+    EXPECT_EQ(*RecordKey(path), path);
+  }
+}
+
+TEST(RecordKey, ControlAndInvalidBytesAreEscaped) {
+  EXPECT_EQ(*RecordKey("a\nb.png"), "a%0Ab.png");
+  EXPECT_EQ(*RecordKey("caf\xe9.png"), "caf%E9.png");
+  EXPECT_EQ(*RecordKey("\xc0\xaf"), "%C0%AF");
+  EXPECT_TRUE(IsRecordKey(*RecordKey("\x01\x7f\xff\xfe")));
+}
+
+TEST(RecordKey, TooLongIsAnError) {
+  EXPECT_TRUE(RecordKey(std::string(4096, 'a')).ok());
+  EXPECT_EQ(RecordKey(std::string(4097, 'a')).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_FALSE(RecordKey(std::string(2000, '\n')).ok());  // escaped it is 6,000 bytes
+}
+
+}  // namespace
+}  // namespace shardmill

@@ -48,6 +48,12 @@ void TakeHeader(const PngChunks& png, SourceImage* image) {
   }
 }
 
+Status CheckPixels(ImageSize size, uint64_t max_pixels) {
+  if (size.pixels() <= max_pixels) return OkStatus();
+  return InvalidArgumentError(DescribeImageSize(size) + " is more than --max-pixels " +
+                              std::to_string(max_pixels));
+}
+
 // An index beyond the palette has no colour: decoders differ in what they make of it.
 Status CheckPaletteIndices(const SourceImage& image) {
   if (image.layout != PixelLayout::kPalette || image.samples.empty()) return OkStatus();
@@ -60,8 +66,9 @@ Status CheckPaletteIndices(const SourceImage& image) {
 }  // namespace
 
 Status ImageDecoder::DecodePngFile(std::string_view file, uint64_t max_pixels, SourceImage* image) {
-  RETURN_IF_ERROR(png_.Open(
-      file, static_cast<int64_t>(std::min<uint64_t>(max_pixels, PngFastDecoder::kMaxPixels))));
+  ASSIGN_OR_RETURN(ImageSize size, ProbePng(file));
+  RETURN_IF_ERROR(CheckPixels(size, max_pixels));
+  RETURN_IF_ERROR(png_.Open(file, PngFastDecoder::kMaxPixels));
   const PngChunks& png = png_.png();
   if (png.animated) {
     return DataLossError("an animated PNG holds several pictures; save the one that is meant");

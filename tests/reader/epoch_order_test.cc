@@ -132,15 +132,19 @@ TEST(EpochOrder, RecordsAreSpreadEvenlyOverPositions) {
 }
 
 TEST(EpochOrder, OnePositionVisitsAllRecordsEvenlyOverEpochs) {
+  constexpr uint64_t kBuckets = 50;
   for (uint64_t records : {50000, 100000}) {
-    for (uint64_t position : {uint64_t{0}, uint64_t{1}, records / 2, records - 1}) {
-      constexpr uint64_t kBuckets = 50;
-      std::vector<uint64_t> counts(kBuckets);
-      const uint64_t epochs = records <= 65536 ? 1000 : 20000;
-      for (uint64_t epoch = 0; epoch < epochs; ++epoch) {
-        ++counts[EpochOrder(records, 4, epoch, "train").At(position) * kBuckets / records];
+    const std::vector<uint64_t> positions = {0, 1, records / 2, records - 1};
+    std::vector<std::vector<uint64_t>> counts(positions.size(), std::vector<uint64_t>(kBuckets));
+    const uint64_t epochs = records <= 65536 ? 1000 : 20000;
+    for (uint64_t epoch = 0; epoch < epochs; ++epoch) {
+      const EpochOrder order(records, 4, epoch, "train");
+      for (size_t i = 0; i < positions.size(); ++i) {
+        ++counts[i][order.At(positions[i]) * kBuckets / records];
       }
-      EXPECT_LT(ChiSquare(counts, static_cast<double>(epochs) / kBuckets),
+    }
+    for (const auto& count : counts) {
+      EXPECT_LT(ChiSquare(count, static_cast<double>(epochs) / kBuckets),
                 ChiSquareBound(kBuckets - 1));
     }
   }

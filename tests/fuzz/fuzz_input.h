@@ -19,7 +19,7 @@ class FuzzInput {
   Number Take() {
     Number number = 0;
     const size_t bytes = std::min(size_, sizeof number);
-    std::memcpy(&number, data_, bytes);
+    if (bytes > 0) std::memcpy(&number, data_, bytes);
     Skip(bytes);
     return number;
   }

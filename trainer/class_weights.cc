@@ -92,8 +92,8 @@ Result<std::vector<float>> FromFile(const std::string& path,
                                     const std::vector<ClassInfo>& classes) {
   std::ifstream file(path);
   if (!file) {
-    return NotFoundError("--class-weights is neither none, median nor enet, and no file '" + path +
-                         "' can be read");
+    return NotFoundError("--class-weights " + path +
+                         ": neither none, median nor enet, nor a file that can be read");
   }
   std::vector<std::optional<float>> weights(classes.size());
   std::string line;

@@ -26,6 +26,7 @@ using google::protobuf::FieldDescriptor;
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr uint64_t kMaxConfigFileBytes = 1 << 20;
+constexpr size_t kGroupColumn = 12;  // as wide as the longest name of a group
 
 // One option. Numbers must lie in [least, most]; texts must be one of `choices` where it has any.
 struct Row {
@@ -67,17 +68,17 @@ const std::vector<Row>& Table() {
        "none, median, enet, or a file of CLASS,WEIGHT lines"},
 
       {"schedule",
-       "Learning rate over the run",
+       "Schedule",
        "NAME",
        "constant, poly, step or cosine",
        0,
        0,
        {"constant", "poly", "step", "cosine"}},
-      {"warmup_steps", "Learning rate over the run", "N", "Linear rise at the start", 0, 1e9},
-      {"poly_power", "Learning rate over the run", "X", "poly: the power", 0, 100},
-      {"step_epochs", "Learning rate over the run", "N", "step: epochs between drops", 1, 1e6},
-      {"step_factor", "Learning rate over the run", "X", "step: factor of a drop", 0, 1},
-      {"final_lr", "Learning rate over the run", "RATE", "poly, cosine: rate at the end", 0, 1e6},
+      {"warmup_steps", "Schedule", "N", "Linear rise at the start", 0, 1e9},
+      {"poly_power", "Schedule", "X", "poly: the power", 0, 100},
+      {"step_epochs", "Schedule", "N", "step: epochs between drops", 1, 1e6},
+      {"step_factor", "Schedule", "X", "step: factor of a drop", 0, 1},
+      {"final_lr", "Schedule", "RATE", "poly, cosine: rate at the end", 0, 1e6},
 
       {"output", "Run", "DIR", "Folder for checkpoints and log.jsonl"},
       {"device", "Run", "NAME", "auto, cpu or cuda", 0, 0, {"auto", "cpu", "cuda"}},
@@ -214,15 +215,36 @@ Status CheckField(const Row& row, const proto::TrainConfig& config) {
   }
 }
 
-Status CheckKeys(const google::protobuf::Struct& document) {
+// What a member of the document must be for its field, in words; empty when it is.
+std::string ExpectedKind(const FieldDescriptor* field, const google::protobuf::Value& value) {
+  const bool is_number = value.has_number_value();
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_STRING:
+      return value.has_string_value() ? "" : "a text in quotes";
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return value.has_bool_value() ? "" : "true or false";
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return is_number ? "" : "a number";
+    default:
+      return is_number && std::floor(value.number_value()) == value.number_value()
+                 ? ""
+                 : "a whole number";
+  }
+}
+
+// Names and kinds; the values are checked once they are in the message.
+Status CheckMembers(const google::protobuf::Struct& document) {
   std::vector<std::string> known;
   for (const Row& row : Table()) known.push_back(row.field);
-  for (const auto& member : document.fields()) {
-    const std::string& key = member.first;
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    const std::string nearest = NearestName(key, known);
-    return InvalidArgumentError("unknown key '" + key + "'" +
-                                (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+  for (const auto& [key, value] : document.fields()) {
+    const auto place = std::find(known.begin(), known.end(), key);
+    if (place == known.end()) {
+      const std::string nearest = NearestName(key, known);
+      return InvalidArgumentError("unknown key '" + key + "'" +
+                                  (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+    }
+    const std::string expected = ExpectedKind(FieldOf(Table()[place - known.begin()]), value);
+    if (!expected.empty()) return InvalidArgumentError("key '" + key + "' must be " + expected);
   }
   return OkStatus();
 }
@@ -244,7 +266,7 @@ void AddRow(const Row& row, CLI::App* app, std::map<std::string, std::string>* v
   option->group(row.group);
   option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   if (is_dataset) {
-    option->type_name(" ");
+    option->type_name("");
     return;
   }
   option->type_name(row.value_name);
@@ -282,7 +304,7 @@ Result<proto::TrainConfig> ParseConfigJson(const std::string& text, const std::s
   if (!parsed.ok()) {
     return InvalidArgumentError(source + ": not a JSON object: " + parsed.message().ToString());
   }
-  RETURN_IF_ERROR(CheckKeys(document).WithContext(source));
+  RETURN_IF_ERROR(CheckMembers(document).WithContext(source));
   proto::TrainConfig config;
   parsed = google::protobuf::util::JsonStringToMessage(text, &config);
   if (!parsed.ok()) return InvalidArgumentError(source + ": " + parsed.message().ToString());
@@ -344,7 +366,7 @@ std::vector<std::string> ConfigLines(const proto::TrainConfig& config) {
   for (const Row& row : Table()) {
     if (group != row.group) {
       group = row.group;
-      lines.push_back(group + ":");
+      lines.push_back(group + std::string(kGroupColumn - group.size(), ' '));
     }
     lines.back() += " " + std::string(row.field) + "=" + ValueText(config, FieldOf(row));
   }

@@ -52,7 +52,7 @@ proto::TrainConfig CompleteConfig(const proto::TrainConfig& base, const proto::T
 std::string ConfigToJson(const proto::TrainConfig& config);
 void WriteConfig(const proto::TrainConfig& config, JsonWriter* json);
 
-// For people: a line per group of options, "Model: model=unet width=8 depth=4".
+// For people: a line per group of options, "Model        model=unet width=8 depth=4".
 std::vector<std::string> ConfigLines(const proto::TrainConfig& config);
 
 // "batch: 8 → 4" for each field that differs; both complete.

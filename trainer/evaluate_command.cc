@@ -140,8 +140,10 @@ void AddEvaluateCommand(CommandLine* commands) {
   auto options = std::make_shared<EvaluateOptions>();
   CLI::App* app = commands->Add("evaluate", "Scores a checkpoint on a split of a data set.",
                                 [options] { return RunEvaluate(*options); });
-  app->add_option("DATASET", options->dataset, "Folder of packed shards")->required();
-  app->add_option("--checkpoint", options->checkpoint, "Checkpoint file, as best.ckpt")
+  app->add_option("DATASET", options->dataset, "Folder of packed shards")
+      ->required()
+      ->type_name("");
+  app->add_option("--checkpoint", options->checkpoint, "Checkpoint file, such as run/best.ckpt")
       ->required()
       ->type_name("FILE");
   app->add_option("--split", options->split, "Split to evaluate on")
@@ -149,15 +151,15 @@ void AddEvaluateCommand(CommandLine* commands) {
       ->type_name("NAME");
   app->add_option("--batch", options->batch, "Records per batch")
       ->capture_default_str()
-      ->check(CLI::Range(1, 65536))
+      ->check(CLI::Range(1, 65536).description(""))
       ->type_name("N");
   app->add_option("--device", options->device, "auto, cpu or cuda")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
       ->type_name("NAME");
   app->add_option("--threads", options->threads, "Compute threads; 0: one per CPU")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1024))
+      ->check(CLI::Range(0, 1024).description(""))
       ->type_name("N");
   app->add_flag("--json", options->json, "Results as one JSON object");
   app->add_flag("--quiet", options->quiet, "No notes on stderr");

@@ -23,6 +23,15 @@ Result<ModelSpec> SpecOf(const proto::TrainConfig& config, const DataTask& task)
         "--model classifier predicts one class per image, but this data set has class maps; use "
         "--model unet");
   }
+  const int64_t smallest = int64_t{1} << config.depth();
+  if (task.image.h < smallest || task.image.w < smallest) {
+    return InvalidArgumentError("--depth " + std::to_string(config.depth()) +
+                                " halves the images so often that they must "
+                                "be at least " +
+                                std::to_string(smallest) + " high and wide; these are " +
+                                std::to_string(task.image.h) + " high × " +
+                                std::to_string(task.image.w) + " wide: use a smaller --depth");
+  }
   if (is_unet) {
     UnetOptions options;
     options.input_channels = task.image.c;

@@ -13,6 +13,7 @@
 #include "reader/base/interrupt.h"
 #include "reader/console/json_writer.h"
 #include "reader/console/terminal.h"
+#include "reader/console/text_table.h"
 #include "reader/console/units.h"
 #include "trainer/config.h"
 #include "trainer/logs/console.h"
@@ -45,7 +46,7 @@ ConsoleOptions ConsoleFor(const TrainOptions& options, const TrainSetup& setup) 
 
 std::string DataLine(const TrainSetup& setup) {
   const DataTask& task = setup.task;
-  std::string line = "data: " + FormatCount(setup.train_records) + " records to train on";
+  std::string line = FormatCount(setup.train_records) + " records to train on";
   if (setup.val_records > 0) line += ", " + FormatCount(setup.val_records) + " to evaluate on";
   line += "; " + std::to_string(task.image.h) + " high × " + std::to_string(task.image.w) +
           " wide × " + std::to_string(task.image.c) + " channels, " +
@@ -56,7 +57,8 @@ std::string DataLine(const TrainSetup& setup) {
 
 std::string StepsLine(const TrainSetup& setup) {
   const uint64_t left = setup.train_records % setup.config.batch();
-  std::string line = "steps: " + FormatCount(setup.steps_per_epoch) + " per epoch, " +
+  std::string line = FormatCount(setup.graph->parameters().trained_elements()) + " parameters, " +
+                     FormatCount(setup.steps_per_epoch) + " steps per epoch, " +
                      FormatCount(setup.total_steps()) + " in all";
   if (left > 0) {
     line += "; each epoch leaves out the " + std::to_string(left) +
@@ -68,14 +70,12 @@ std::string StepsLine(const TrainSetup& setup) {
 // The whole configuration and what it became, before the first step.
 void PrintStart(const TrainSetup& setup, Console* console) {
   const proto::Environment& environment = setup.description.environment();
-  console->Message("shardmill-train " + environment.program_version() + ": " +
+  console->Message("shardmill-train " + environment.program_version() + ", " +
                    environment.backend() + ", " + environment.isa() + ", " +
                    std::to_string(environment.threads()) + " compute and 1 loader thread");
+  for (const std::string& line : ConfigLines(setup.config)) console->Message("  " + line);
   console->Message(DataLine(setup));
-  console->Message("network: " + setup.config.model() + ", " +
-                   FormatCount(setup.graph->parameters().trained_elements()) + " parameters");
   console->Message(StepsLine(setup));
-  for (const std::string& line : ConfigLines(setup.config)) console->Message(line);
 }
 
 void PrintNotices(const TrainSetup& setup, Console* console) {
@@ -129,23 +129,27 @@ void PrintJson(const TrainSetup& setup, const TrainSummary& summary) {
   std::printf("%s", json.Take().c_str());
 }
 
+void PrintBest(const TrainSetup& setup, const TrainSummary& summary) {
+  using Align = TextTable::Align;
+  TextTable table({{"class", Align::kLeft}, {"IoU", Align::kRight}});
+  const auto& ious = setup.description.progress().best_class_iou();
+  for (int k = 0; k < ious.size(); ++k) {
+    const std::optional<double> iou = std::isnan(ious[k]) ? std::nullopt : std::optional(ious[k]);
+    table.AddRow({EscapeControl(setup.task.classes[k]), ScoreText(iou)});
+  }
+  std::printf("%s", table.ToString(2, WantsColor(stdout)).c_str());
+  std::printf("best %s %.4f in epoch %s, kept in %s\n", ScoreName(setup.task.kind).c_str(),
+              *summary.best_score, FormatCount(summary.best_epoch).c_str(),
+              EscapeControl(setup.OutputPath(kBestCheckpoint)).c_str());
+}
+
 void PrintResults(const TrainSetup& setup, const TrainSummary& summary) {
   const uint64_t steps = summary.steps - summary.first_steps;
-  std::printf("%s %s steps in %s: %.1f images/s, %.1f %% of the step time spent waiting for data\n",
+  std::printf("%s %s steps in %s, %.1f images/s, %.1f %% of the step time waiting for data\n",
               summary.complete ? "done:" : "stopped by --limit-steps:", FormatCount(steps).c_str(),
               FormatSeconds(summary.seconds).c_str(), ImagesPerSecond(summary),
               100 * WaitingShare(summary));
-  if (summary.best_score) {
-    for (int k = 0; k < setup.description.progress().best_class_iou_size(); ++k) {
-      const double iou = setup.description.progress().best_class_iou(k);
-      const std::optional<double> score = std::isnan(iou) ? std::nullopt : std::optional(iou);
-      std::printf("  IoU %s  %s\n", ScoreText(score).c_str(),
-                  EscapeControl(setup.task.classes[k]).c_str());
-    }
-    std::printf("best %s %.4f in epoch %llu, kept in %s\n", ScoreName(setup.task.kind).c_str(),
-                *summary.best_score, static_cast<unsigned long long>(summary.best_epoch),
-                EscapeControl(setup.OutputPath(kBestCheckpoint)).c_str());
-  }
+  if (summary.best_score) PrintBest(setup, summary);
   std::printf("weights hash %s\n", summary.weights_hash.c_str());
 }
 

@@ -110,9 +110,6 @@ Status TrainLoop::OpenFeed() {
     options.first_step = 0;
   }
   if (options.first_epoch >= options.epochs) return OkStatus();
-  Shape batch = setup_.task.image;
-  batch.n = config_.batch();
-  RETURN_IF_ERROR(setup_.graph->Prepare(batch, Phase::kTraining));
   ASSIGN_OR_RETURN(feed_, DataFeed::OpenTraining(setup_.dataset, setup_.task, options));
   return OkStatus();
 }

@@ -23,10 +23,10 @@ bool Exists(const std::string& path) {
 
 // The checkpoint that --resume means.
 std::string CheckpointPath(const TrainRequest& request) {
-  std::string path = request.checkpoint;
-  if (path.empty()) path = request.given.output();
+  if (request.checkpoint.empty()) return JoinPath(request.given.output(), kLastCheckpoint);
   std::error_code error;
-  return fs::is_directory(path, error) ? JoinPath(path, kLastCheckpoint) : path;
+  const bool is_folder = fs::is_directory(request.checkpoint, error);
+  return is_folder ? JoinPath(request.checkpoint, kLastCheckpoint) : request.checkpoint;
 }
 
 Result<LoadedCheckpoint> ReadResumed(const TrainRequest& request) {
@@ -95,6 +95,9 @@ Status BuildNetwork(TrainSetup* setup) {
   if (config.class_weights() == "none") loss.class_weights.clear();
   if (setup->task.ignore) loss.ignore = *setup->task.ignore;
   RETURN_IF_ERROR(setup->graph->SetLoss(loss));
+  Shape batch = setup->task.image;
+  batch.n = config.batch();
+  RETURN_IF_ERROR(setup->graph->Prepare(batch, Phase::kTraining));
 
   proto::TrainedOn* trained_on = setup->description.mutable_trained_on();
   trained_on->set_dataset_id(setup->dataset->manifest().dataset_id());

@@ -174,9 +174,13 @@ int CommandLine::Execute(const Command& command) {
   } catch (const std::exception& exception) {
     result = InternalError(std::string("unexpected exception: ") + exception.what());
   }
-  // What a pipeline says when it was stopped matters less than the signal that stopped it.
+  // What a pipeline says when it was stopped matters less than the signal that stopped it; a
+  // message that names the signal itself has more to say.
   const Status interrupt = CheckInterrupt();
-  if (result.status().code() == StatusCode::kCancelled && !interrupt.ok()) result = interrupt;
+  if (result.status().code() == StatusCode::kCancelled && !interrupt.ok() &&
+      result.status().message().find(interrupt.message()) == std::string::npos) {
+    result = interrupt;
+  }
   // A full disk or a closed pipe behind stdout must not look like success.
   if (result.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
     result = ErrnoError("cannot write to standard output", errno);

@@ -107,7 +107,14 @@ TEST(Config, BadValuesNameFlagOrKey) {
   ExpectInvalid(GivenBy({"d", "--optimizer", "adma"}).status(), "did you mean 'adam'?");
   ExpectInvalid(GivenBy({"d", "--output", ""}).status(), "--output");
   ExpectInvalid(ParseConfigJson(R"({"batch": -3})", "c.json").status(), "c.json: key 'batch'");
-  ExpectInvalid(ParseConfigJson(R"({"batch": "many"})", "c.json").status(), "batch");
+  ExpectInvalid(ParseConfigJson(R"({"batch": "many"})", "c.json").status(),
+                "c.json: key 'batch' must be a whole number");
+  ExpectInvalid(ParseConfigJson(R"({"batch": 2.5})", "c.json").status(), "a whole number");
+  ExpectInvalid(ParseConfigJson(R"({"batch": 1e10})", "c.json").status(), "batch");
+  ExpectInvalid(ParseConfigJson(R"({"seed": -1})", "c.json").status(), "seed");
+  ExpectInvalid(ParseConfigJson(R"({"lr": "0.1"})", "c.json").status(), "a number");
+  ExpectInvalid(ParseConfigJson(R"({"nesterov": 1})", "c.json").status(), "true or false");
+  ExpectInvalid(ParseConfigJson(R"({"model": null})", "c.json").status(), "a text");
   ExpectInvalid(ParseConfigJson(R"([1])", "c.json").status(), "c.json");
   ExpectInvalid(ParseConfigJson(R"({"batch": )", "c.json").status(), "c.json");
 }
@@ -120,7 +127,7 @@ TEST(Config, MissingFileIsNotFound) {
 TEST(Config, LinesForPeopleHoldEveryField) {
   std::string text;
   for (const std::string& line : ConfigLines(CompleteConfig({}, {}))) text += line + "\n";
-  EXPECT_NE(text.find("\nModel: model=unet width=8 depth=4\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nModel        model=unet width=8 depth=4\n"), std::string::npos) << text;
   const auto* descriptor = proto::TrainConfig::descriptor();
   for (int i = 0; i < descriptor->field_count(); ++i) {
     EXPECT_NE(text.find(" " + descriptor->field(i)->name() + "="), std::string::npos);

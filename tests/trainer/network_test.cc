@@ -52,6 +52,14 @@ TEST_F(NetworkTest, ModelMustSuitTheLabels) {
   EXPECT_EQ(code(TaskKind::kClassification), StatusCode::kOk);
 }
 
+TEST_F(NetworkTest, ImagesTooSmallForTheDepthAreInvalidArgument) {
+  config_.set_depth(5);
+  const Status status =
+      CreateNetwork(config_, Task(TaskKind::kSegmentation), {}, ops_.get()).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("32 high"), std::string::npos) << status.message();
+}
+
 TEST_F(NetworkTest, CheckpointRestoresEveryBitAndTheHash) {
   const std::unique_ptr<Graph> graph = Create();
   for (const TensorView& tensor : NetworkTensors(graph.get())) EXPECT_GT(tensor.elements, 0);

@@ -2,9 +2,6 @@
 
 #include <dnnl.h>
 #include <omp.h>
-#include <unistd.h>
-
-#include <cstdlib>
 
 #include "proto/checkpoint.pb.h"
 #include "reader/base/thread_budget.h"
@@ -45,17 +42,7 @@ std::string OnednnVersion() {
          std::to_string(version->patch);
 }
 
-// As fast as the default on idle CPUs, and 2 to 4 times faster than it on crowded ones (measured
-// with 2 threads and 15 other busy processes on 2 CPUs).
-constexpr char kSpinCount[] = "10000";
-
 }  // namespace
-
-void RestartWithShortSpin(char** argv) {
-  if (std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
-  if (setenv("GOMP_SPINCOUNT", kSpinCount, /*overwrite=*/0) != 0) return;
-  execv("/proc/self/exe", argv);
-}
 
 Result<Device> OpenDevice(const std::string& name, int threads) {
   if (name == "cuda") {

@@ -24,13 +24,6 @@ struct Device {
 // once, before anything computes. Unavailable when the device is not there, and says why.
 Result<Device> OpenDevice(const std::string& name, int threads);
 
-// Starts the program again, in the same process, with a short spin of waiting threads: OpenMP's
-// default of some milliseconds makes a step many times slower where other programs share the
-// CPUs, and a short one costs nothing where none do. The library reads the setting before main,
-// hence the restart. Does nothing when the user has chosen (GOMP_SPINCOUNT, OMP_WAIT_POLICY) or
-// the restart is not possible. Call it first in main.
-void RestartWithShortSpin(char** argv);
-
 // Version of program, backend and instruction set, threads.
 proto::Environment DescribeEnvironment(const Device& device);
 

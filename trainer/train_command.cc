@@ -145,10 +145,10 @@ void PrintBest(const TrainSetup& setup, const TrainSummary& summary) {
 
 void PrintResults(const TrainSetup& setup, const TrainSummary& summary) {
   const uint64_t steps = summary.steps - summary.first_steps;
-  std::printf("%s %s steps in %s, %.1f images/s, %.1f %% of the step time waiting for data\n",
+  std::printf("%s %s step%s in %s, %.1f images/s, %.1f %% of the step time waiting for data\n",
               summary.complete ? "done:" : "stopped by --limit-steps:", FormatCount(steps).c_str(),
-              FormatSeconds(summary.seconds).c_str(), ImagesPerSecond(summary),
-              100 * WaitingShare(summary));
+              steps == 1 ? "" : "s", FormatSeconds(summary.seconds).c_str(),
+              ImagesPerSecond(summary), 100 * WaitingShare(summary));
   if (summary.best_score) PrintBest(setup, summary);
   std::printf("weights hash %s\n", summary.weights_hash.c_str());
 }

@@ -1,11 +1,9 @@
 // The program `shardmill-train`.
 #include "reader/base/version.h"
 #include "reader/console/command_line.h"
-#include "trainer/device.h"
 #include "trainer/train_command.h"
 
 int main(int argc, char** argv) {
-  shardmill::RestartWithShortSpin(argv);
   shardmill::CommandLine commands("shardmill-train", "Trains networks on packed shards.",
                                   std::string(shardmill::kVersion));
   shardmill::AddTrainCommand(&commands);

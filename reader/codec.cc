@@ -2,6 +2,7 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -28,9 +29,8 @@ Status WrongSize(const FieldSpec& spec, uint64_t bytes, uint64_t expected) {
                        " bytes, not " + std::to_string(expected));
 }
 
-// One whole frame that says its own decoded size: what FORMAT.md allows.
-Status CheckZstdFrame(const FieldSpec& spec, const void* stored, uint64_t stored_bytes,
-                      uint64_t tensor_bytes) {
+Result<uint64_t> ZstdContentBytes(const FieldSpec& spec, const void* stored,
+                                  uint64_t stored_bytes) {
   // zstd itself would pass over a skippable frame as if it were an empty one.
   if (stored_bytes < 4 || LoadU32(static_cast<const uint8_t*>(stored)) != ZSTD_MAGICNUMBER) {
     return DataLossError("field " + spec.name + " holds no zstd frame");
@@ -39,6 +39,13 @@ Status CheckZstdFrame(const FieldSpec& spec, const void* stored, uint64_t stored
   if (content_bytes == ZSTD_CONTENTSIZE_ERROR || content_bytes == ZSTD_CONTENTSIZE_UNKNOWN) {
     return DataLossError("field " + spec.name + " holds a zstd frame that does not say its size");
   }
+  return uint64_t{content_bytes};
+}
+
+// One whole frame that says its own decoded size: what FORMAT.md allows.
+Status CheckZstdFrame(const FieldSpec& spec, const void* stored, uint64_t stored_bytes,
+                      uint64_t tensor_bytes) {
+  ASSIGN_OR_RETURN(const uint64_t content_bytes, ZstdContentBytes(spec, stored, stored_bytes));
   if (content_bytes != tensor_bytes) return WrongSize(spec, content_bytes, tensor_bytes);
   const size_t frame_bytes = ZSTD_findFrameCompressedSize(stored, stored_bytes);
   if (ZSTD_isError(frame_bytes) || frame_bytes != stored_bytes) {
@@ -106,6 +113,18 @@ Result<EncodedField> FieldEncoder::Encode(const FieldSpec& spec, const void* ten
   field.checksum = Checksum64(field.bytes.data(), field.bytes.size());
   field.variable_dims = std::move(variable_dims);
   return field;
+}
+
+Result<uint64_t> DecodedBytes(const FieldSpec& spec, const void* stored, uint64_t stored_bytes) {
+  switch (spec.codec) {
+    case Codec::kRaw:
+      return stored_bytes;
+    case Codec::kZstd:
+      return ZstdContentBytes(spec, stored, std::min(stored_bytes, kCodecStartBytes));
+    case Codec::kJpeg:
+      return NoJpegYet(spec);
+  }
+  return InternalError("field " + spec.name + " has an unknown codec");
 }
 
 struct FieldDecoder::Impl {

@@ -40,6 +40,11 @@ class FieldEncoder {
   std::unique_ptr<Impl> impl_;
 };
 
+// The size that stored bytes say they decode to. Looks at no more than the first kCodecStartBytes
+// of them, which are enough. DataLoss when they do not say it.
+constexpr uint64_t kCodecStartBytes = 32;
+Result<uint64_t> DecodedBytes(const FieldSpec& spec, const void* stored, uint64_t stored_bytes);
+
 class FieldDecoder {
  public:
   FieldDecoder();

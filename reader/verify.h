@@ -3,7 +3,7 @@
 // Checks every byte: all checksums, zero padding, counts, offsets, the block table, superblock
 // against postscript against manifest, statistics and skipped inputs of the manifest against the
 // shards, keys that occur twice. Damage does not stop it: all that can be found is listed. It
-// finds damage, not malice, and does not decode coded records.
+// finds damage, not malice, and does not decode coded records beyond their stated size.
 //
 // The checksums are computed on the mapping, inside fences: a shard that is cut while it is being
 // verified is a finding, not a signal.

@@ -4,6 +4,7 @@
 
 #include "proto/record_meta.pb.h"
 #include "reader/base/little_endian.h"
+#include "reader/codec.h"
 #include "reader/names.h"
 
 namespace shardmill {
@@ -151,7 +152,8 @@ void BlockVerifier::VerifyField(uint32_t field) {
     std::vector<uint64_t> bounds(uint64_t{header_.records} + 1);
     const uint64_t bytes = spec.TensorBytes();
     for (size_t i = 0; i < bounds.size(); ++i) bounds[i] = i * bytes;
-    return VerifyRecords(field, region.offset, bounds);
+    VerifyRecords(field, region.offset, bounds);
+    return;
   }
   std::string table;
   const Status status = ReadTable(field, &table);
@@ -159,44 +161,63 @@ void BlockVerifier::VerifyField(uint32_t field) {
   const Result<std::vector<uint64_t>> bounds =
       DecodeBounds(table, header_.records, region.bytes - table.size());
   if (!bounds.ok()) return AddStatus(spec.name, bounds.status());
-  VerifyDims(field, table, *bounds);
-  VerifyRecords(field, region.offset + table.size(), *bounds);
+  VerifySizes(field, table, *bounds, VerifyRecords(field, region.offset + table.size(), *bounds));
 }
 
-void BlockVerifier::VerifyDims(uint32_t field, const std::string& table,
-                               const std::vector<uint64_t>& bounds) {
+// Whether the stored bytes decode to the size that the shape says.
+Status BlockVerifier::CheckSize(const FieldSpec& spec, const std::vector<uint32_t>& dims,
+                                const FileRange& stored) const {
+  ASSIGN_OR_RETURN(const uint64_t tensor_bytes, spec.TensorBytes(dims));
+  uint8_t start[kCodecStartBytes];
+  if (spec.codec != Codec::kRaw) {
+    RETURN_IF_ERROR(
+        file_->Read(stored.offset, std::min<uint64_t>(stored.bytes, sizeof start), start));
+  }
+  ASSIGN_OR_RETURN(const uint64_t decoded_bytes, DecodedBytes(spec, start, stored.bytes));
+  if (decoded_bytes != tensor_bytes) {
+    return DataLossError("the stored bytes are of a tensor of " + std::to_string(decoded_bytes) +
+                         " bytes, the shape needs " + std::to_string(tensor_bytes));
+  }
+  return OkStatus();
+}
+
+void BlockVerifier::VerifySizes(uint32_t field, const std::string& table,
+                                const std::vector<uint64_t>& bounds,
+                                const std::vector<bool>& sound) {
   const FieldSpec& spec = schema_->fields[field];
+  const uint64_t heap = entry_.offset + header_.fields[field].offset + table.size();
   std::vector<uint32_t> dims(static_cast<size_t>(spec.VariableDimCount()));
-  if (dims.empty()) return;
   for (uint32_t i = 0; i < header_.records; ++i) {
+    if (!sound[i]) continue;  // listed already
     const uint8_t* in = Bytes(table) + VariableDimsOffset(header_.records, dims.size(), i);
     for (uint32_t& dim : dims) {
       dim = LoadU32(in);
       in += 4;
     }
-    const Result<uint64_t> tensor_bytes = spec.TensorBytes(dims);
-    if (!tensor_bytes.ok()) {
-      AddFinding(i, spec.name, tensor_bytes.status().message());
-    } else if (spec.codec == Codec::kRaw && *tensor_bytes != bounds[i + 1] - bounds[i]) {
-      AddFinding(i, spec.name, "the stored size is not that of the tensor");
-    }
+    const Status status = CheckSize(spec, dims, {heap + bounds[i], bounds[i + 1] - bounds[i]});
+    if (status.code() == StatusCode::kIo) return AddStatus(spec.name, status);
+    if (!status.ok()) AddFinding(i, spec.name, status.message());
   }
 }
 
-void BlockVerifier::VerifyRecords(uint32_t field, uint64_t heap_offset,
-                                  const std::vector<uint64_t>& bounds) {
+std::vector<bool> BlockVerifier::VerifyRecords(uint32_t field, uint64_t heap_offset,
+                                               const std::vector<uint64_t>& bounds) {
   const FieldSpec& spec = schema_->fields[field];
+  std::vector<bool> sound(header_.records, false);
   std::string expected(8 * uint64_t{header_.records}, '\0');
   const Status status = file_->Read(entry_.offset + header_.RecordChecksumOffset(field, 0),
                                     expected.size(), expected.data());
-  if (!status.ok()) return AddStatus(spec.name, status);
-  const auto found = file_->Checksum64Each(entry_.offset + heap_offset, bounds);
-  if (!found.ok()) return AddStatus(spec.name, found.status());
-  for (uint32_t i = 0; i < header_.records; ++i) {
-    if ((*found)[i] != LoadU64(Bytes(expected) + 8 * uint64_t{i})) {
-      AddFinding(i, spec.name, "the stored bytes are damaged: their checksum differs");
-    }
+  const auto found = status.ok() ? file_->Checksum64Each(entry_.offset + heap_offset, bounds)
+                                 : Result<std::vector<uint64_t>>(status);
+  if (!found.ok()) {
+    AddStatus(spec.name, found.status());
+    return sound;
   }
+  for (uint32_t i = 0; i < header_.records; ++i) {
+    sound[i] = (*found)[i] == LoadU64(Bytes(expected) + 8 * uint64_t{i});
+    if (!sound[i]) AddFinding(i, spec.name, "the stored bytes are damaged: their checksum differs");
+  }
+  return sound;
 }
 
 }  // namespace shardmill

@@ -48,8 +48,13 @@ class BlockVerifier {
   void TakeKeys(const std::vector<uint64_t>& bounds, const std::string& heap);
   void VerifyField(uint32_t field);
   Status ReadTable(uint32_t field, std::string* table);
-  void VerifyDims(uint32_t field, const std::string& table, const std::vector<uint64_t>& bounds);
-  void VerifyRecords(uint32_t field, uint64_t heap_offset, const std::vector<uint64_t>& bounds);
+  void VerifySizes(uint32_t field, const std::string& table, const std::vector<uint64_t>& bounds,
+                   const std::vector<bool>& sound);
+  Status CheckSize(const FieldSpec& spec, const std::vector<uint32_t>& dims,
+                   const FileRange& stored) const;
+  // Per record, whether its checksum is right.
+  std::vector<bool> VerifyRecords(uint32_t field, uint64_t heap_offset,
+                                  const std::vector<uint64_t>& bounds);
   Status CheckPadding(uint64_t region_offset, uint64_t region_bytes);
 
   const MappedFile* file_;

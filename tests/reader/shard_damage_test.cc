@@ -36,14 +36,14 @@ class ShardDamage : public testing::Test {
   void SetUp() override {
     folder_ = EmptyFolder(std::string("damage_") +
                           testing::UnitTest::GetInstance()->current_test_info()->name());
-    Use(2, 3);
+    Use(SmallSchema(), 2, 3);
   }
   void TearDown() override { ::close(descriptor_); }
 
   // Works on a shard with so many records.
-  void Use(uint32_t records_per_block, uint64_t records) {
+  void Use(const RecordSchema& schema, uint32_t records_per_block, uint64_t records) {
     const auto result =
-        WriteTestShard(folder_, PlanOf("train", 0, 1, records_per_block), SmallSchema(), records);
+        WriteTestShard(folder_, PlanOf("train", 0, 1, records_per_block), schema, records);
     ASSERT_TRUE(result.ok()) << result.status().ToString();
     path_ = folder_ + "/" + result->file;
     sound_ = ReadBytes(path_);
@@ -81,6 +81,16 @@ class ShardDamage : public testing::Test {
     if (reader.ok()) (void)ReadEverything(**reader).ok();
   }
 
+  // The digest too, so that only the meaning of a changed number can give it away.
+  void SealDigest(std::string* bytes) const {
+    std::vector<uint64_t> offsets;
+    const uint64_t footer = GetU64(sound_.size() - 4096 + 48, sound_);
+    for (uint64_t i = 0; i < GetU64(footer + 24, sound_); ++i) {
+      offsets.push_back(GetU64(footer + 64 + 32 * i, sound_));
+    }
+    ResealDigest(offsets, bytes);
+  }
+
   void ExpectFoundAndSafe(const std::string& bytes, const std::string& what) const {
     Write(bytes);
     EXPECT_TRUE(Found()) << what;
@@ -101,7 +111,7 @@ TEST_F(ShardDamage, SoundShardIsSound) {
 }
 
 TEST_F(ShardDamage, EveryFlippedByteIsFoundAndSafe) {
-  Use(4, 3);
+  Use(SmallSchema(), 4, 3);
   for (uint64_t i = 0; i < sound_.size(); ++i) {
     // Another bit at each place, and all of them now and then.
     const int mask = i % 9 == 8 ? 0xFF : 1 << (i % 9);
@@ -118,7 +128,7 @@ TEST_F(ShardDamage, EveryFlippedByteIsFoundAndSafe) {
 }
 
 TEST_F(ShardDamage, EveryTruncationIsFoundAndSafe) {
-  Use(4, 3);
+  Use(SmallSchema(), 4, 3);
   for (uint64_t bytes = sound_.size(); bytes-- > 0;) {
     ASSERT_EQ(::ftruncate(descriptor_, static_cast<off_t>(bytes)), 0);
     EXPECT_TRUE(Found()) << "length " << bytes;
@@ -158,8 +168,25 @@ const uint64_t kAbsurd[] = {0,
                             uint64_t{1} << 63,
                             std::numeric_limits<uint64_t>::max()};
 
+// Offsets and dimensions of a field of block 0.
+struct Table {
+  uint64_t entry = 0;  // of the field, in the block header
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
 class AbsurdNumbers : public ShardDamage {
  protected:
+  Table FindTable(uint64_t field, uint64_t records, uint64_t variable_dims) const {
+    const uint64_t entry = kBlock + 128 + 32 * field;
+    return {entry, kBlock + GetU64(entry + 8, sound_), RegionTableBytes(records, variable_dims)};
+  }
+  void SealTable(const Table& table, std::string* bytes) const {
+    SetU64(table.entry + 24, Checksum64(bytes->data() + table.offset, table.bytes), bytes);
+    ResealBlock(kBlock, bytes);
+    SealDigest(bytes);
+  }
+
   // Puts absurd numbers, 4 and 8 bytes wide, at each multiple of 4 in [begin, end) and makes the
   // checksums right again.
   template <typename Reseal>
@@ -184,11 +211,25 @@ class AbsurdNumbers : public ShardDamage {
   }
 };
 
-TEST_F(AbsurdNumbers, InTheSuperblock) { TryAll(8, 128, ResealSuperblock); }
+TEST_F(AbsurdNumbers, InTheSuperblock) {
+  const auto reseal = [this](std::string* bytes) {
+    ResealSuperblock(bytes);
+    SealDigest(bytes);
+  };
+  // Compatible flags and the plan range mean nothing to a reader: the digest guards them.
+  TryAll(8, 24, reseal);
+  TryAll(24, 32, ResealSuperblock);
+  TryAll(32, 72, reseal);
+  TryAll(72, 88, ResealSuperblock);
+  TryAll(88, 128, reseal);
+}
 
 TEST_F(AbsurdNumbers, InTheFooter) {
   const uint64_t footer = FooterOffset(sound_);
-  TryAll(footer + 8, footer + 64 + 2 * 32, ResealFooter);
+  TryAll(footer + 8, footer + 64 + 2 * 32, [this](std::string* bytes) {
+    ResealFooter(bytes);
+    SealDigest(bytes);
+  });
 }
 
 TEST_F(AbsurdNumbers, InThePostscript) {
@@ -196,22 +237,31 @@ TEST_F(AbsurdNumbers, InThePostscript) {
 }
 
 TEST_F(AbsurdNumbers, InABlockHeader) {
-  TryAll(kBlock + 8, kBlock + 128 + 3 * 32, [](std::string* bytes) {
+  TryAll(kBlock + 8, kBlock + 128 + 3 * 32, [this](std::string* bytes) {
     // Where the header itself says how long it is, only a possible length can be sealed.
     const uint64_t header_bytes = GetU64(kBlock + 56, *bytes);
     if (header_bytes >= 16 && header_bytes <= bytes->size() - kBlock) ResealBlock(kBlock, bytes);
+    SealDigest(bytes);
   });
 }
 
-TEST_F(AbsurdNumbers, InOffsetsAndDimensions) {
+TEST_F(AbsurdNumbers, InOffsets) {
   for (const uint32_t field : {1u, 2u}) {
-    const uint64_t entry = kBlock + 128 + 32 * field;
-    const uint64_t region = kBlock + GetU64(entry + 8, sound_);
-    const uint64_t table = RegionTableBytes(2, field == 2 ? 2 : 0);
-    TryAll(region, region + table, [&](std::string* bytes) {
-      SetU64(entry + 24, Checksum64(bytes->data() + region, table), bytes);
-      ResealBlock(kBlock, bytes);
-    });
+    const Table table = FindTable(field, 2, field == 2 ? 2 : 0);
+    TryAll(table.offset, table.offset + 24, [&](std::string* bytes) { SealTable(table, bytes); });
+  }
+}
+
+TEST_F(AbsurdNumbers, InDimensions) {
+  RecordSchema schema;
+  schema.fields = {{"points", DType::kF32, {kVariableDim, 2, kVariableDim}}};
+  Use(schema, 4, 4);
+  const Table table = FindTable(0, 4, 2);
+  for (uint64_t record = 0; record < 4; ++record) {
+    // Another way to be empty is a sound record.
+    if (TensorOf(schema.fields[0], 0, record).empty()) continue;
+    const uint64_t dims = table.offset + VariableDimsOffset(4, 2, record);
+    TryAll(dims, dims + 8, [&](std::string* bytes) { SealTable(table, bytes); });
   }
 }
 
@@ -221,6 +271,7 @@ TEST_F(AbsurdNumbers, InOffsetsOfTheMetadata) {
   TryAll(region, region + 24, [&](std::string* bytes) {
     SetU64(kBlock + 88, Checksum64(bytes->data() + region, region_bytes), bytes);
     ResealBlock(kBlock, bytes);
+    SealDigest(bytes);
   });
 }
 
@@ -234,6 +285,7 @@ TEST_F(ShardDamage, AbsurdSchemasAreRefusedWhenOpening) {
     bytes.replace(4096, text.size(), text);
     SetU64(96, text.size(), &bytes);
     ResealSchema(&bytes);
+    SealDigest(&bytes);
     ExpectFoundAndSafe(bytes, schema.ShortDebugString());
     const Status status = ShardReader::Open(path_, ChecksumPolicy::kOff).status();
     EXPECT_NE(status.message().find(path_), std::string::npos) << status.ToString();
@@ -277,6 +329,7 @@ TEST_F(ShardDamage, AnotherSoundSchemaDoesNotFitTheBlocks) {
     bytes.replace(4096, text.size(), text);
     SetU64(96, text.size(), &bytes);
     ResealSchema(&bytes);
+    SealDigest(&bytes);
     ExpectFoundAndSafe(bytes, "change " + std::to_string(change));
   }
 }
@@ -289,6 +342,7 @@ TEST_F(ShardDamage, PaddingUnderARightChecksumMustBeZero) {
     std::string bytes = sound_;
     bytes[offset] = 1;
     reseal(&bytes);
+    SealDigest(&bytes);
     ASSERT_TRUE(bytes != sound_);
     ExpectFoundAndSafe(bytes, "offset " + std::to_string(offset));
   };
@@ -304,6 +358,21 @@ TEST_F(ShardDamage, PaddingUnderARightChecksumMustBeZero) {
   for (const uint64_t offset : {end - 4096 + 20, end - 4096 + 104, end - 1}) {
     resealed(offset, ResealPostscript);
   }
+}
+
+TEST_F(ShardDamage, PaddingOfATableMustBeZero) {
+  RecordSchema schema;
+  schema.fields = {{"sequence", DType::kF32, {kVariableDim, 2}}};
+  Use(schema, 3, 3);
+  // Four offsets and three dimensions: the last 4 of 48 bytes are padding.
+  const uint64_t entry = kBlock + 128;
+  const uint64_t region = kBlock + GetU64(entry + 8, sound_);
+  std::string bytes = sound_;
+  bytes[region + 47] = 1;
+  SetU64(entry + 24, Checksum64(bytes.data() + region, 48), &bytes);
+  ResealBlock(kBlock, &bytes);
+  SealDigest(&bytes);
+  ExpectFoundAndSafe(bytes, "padding of the table");
 }
 
 TEST_F(ShardDamage, UnknownFeaturesAreRefusedOrIgnored) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -231,6 +232,17 @@ void ResealFooter(std::string* shard) {
 
 void ResealPostscript(std::string* shard) {
   Reseal(shard->size() - kPostscriptBytes, kPostscriptBytes, kPostscriptChecksumOffset, shard);
+}
+
+void ResealDigest(const std::vector<uint64_t>& block_offsets, std::string* shard) {
+  const uint64_t postscript = shard->size() - kPostscriptBytes;
+  ShardDigest digest(GetU64(kSuperblockChecksumOffset, *shard), GetU64(104, *shard));
+  for (const uint64_t offset : block_offsets) {
+    digest.AddBlock(GetU64(offset + kBlockChecksumOffset, *shard));
+  }
+  const Digest value = digest.Finish(GetU64(postscript + 64, *shard));
+  std::copy(value.begin(), value.end(), shard->begin() + static_cast<int64_t>(postscript) + 88);
+  ResealPostscript(shard);
 }
 
 void SetU32(uint64_t offset, uint32_t value, std::string* bytes) {

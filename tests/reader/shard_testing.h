@@ -48,6 +48,9 @@ void ResealSchema(std::string* shard);  // and the superblock
 void ResealBlock(uint64_t block_offset, std::string* shard);
 void ResealFooter(std::string* shard);  // and the postscript
 void ResealPostscript(std::string* shard);
+// The digest in the postscript, over blocks at these offsets; and the postscript. After this only
+// the meaning of the bytes can still give the change away.
+void ResealDigest(const std::vector<uint64_t>& block_offsets, std::string* shard);
 
 void SetU32(uint64_t offset, uint32_t value, std::string* bytes);
 void SetU64(uint64_t offset, uint64_t value, std::string* bytes);

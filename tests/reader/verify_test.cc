@@ -100,6 +100,14 @@ TEST_F(VerifyTest, AllDamageIsListedWithBlockRecordFieldAndKey) {
   EXPECT_TRUE(Says(report, {"val-00000-of-00001.shard: ", "magic"}));
 }
 
+TEST_F(VerifyTest, DamagedCodedRecordIsOneFinding) {
+  // Behind a table of five offsets: the start of the first zstd frame.
+  FlipByte(shard_, BlockOffset(0) + kLabelPage + 5 * 8);
+  const VerifyReport report = Run();
+  EXPECT_EQ(report.findings.size(), 1u) << testing::PrintToString(Lines(report));
+  EXPECT_TRUE(Says(report, {"block 0: record 0 (train/1/0.png): field label", "checksum"}));
+}
+
 TEST_F(VerifyTest, DamagedOffsetsAndMetadataAreListedPerRegion) {
   FlipByte(shard_, BlockOffset(0) + kLabelPage + 8);
   FlipByte(shard_, BlockOffset(1) + kMetaPage + 40);

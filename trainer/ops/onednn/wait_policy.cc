@@ -3,20 +3,25 @@
 // libgomp's default is some milliseconds. A spinning thread holds its CPU: as soon as anything
 // else wants it (the loader's thread, another rank, another user) each barrier can cost a whole
 // time slice, and a step takes 2 to 4 times as long. Not to spin at all costs a fifth of the speed
-// where the CPUs are free, because a step has hundreds of short parallel parts. libgomp reads the
-// environment when it is loaded, so the setting must be there before any library's constructor
-// runs: that is what the executable's .preinit_array is for. A user's own setting wins.
+// where the CPUs are free, because a step has hundreds of short parallel parts.
+//
+// libgomp reads the environment once, when it is loaded: before any code of the program can change
+// it. (A change in .preinit_array is lost: glibc sets the environment again behind it.) So the
+// program starts itself a second time, before main and before there is any thread. A user's own
+// setting wins, and where the restart is not possible the default stays.
+#include <unistd.h>
+
 #include <cstdlib>
 
 namespace {
 
 constexpr char kSpinCount[] = "5000";
 
-void SpinShortly() {
+__attribute__((constructor)) void RestartWithShortSpin(int /*argc*/, char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
-  setenv("GOMP_SPINCOUNT", kSpinCount, /*overwrite=*/0);
+  if (std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+  if (setenv("GOMP_SPINCOUNT", kSpinCount, /*overwrite=*/0) != 0) return;
+  execv("/proc/self/exe", argv);
 }
-
-__attribute__((section(".preinit_array"), used)) void (*const spin_shortly)() = SpinShortly;
 
 }  // namespace

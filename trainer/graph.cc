@@ -79,7 +79,9 @@ class Graph::Implementation {
   Result<LossCall> StageLoss(const LabelBatch& labels);
   Result<double> LabelWeight(const LossCall& call);
   Result<LossResult> Loss(const LabelBatch& labels, std::optional<double> total_weight);
-  Status Backward();
+  Status Backward(const GradientDone& done);
+  Status ReportDone(const LayerParameters& parameters, const GradientDone& done);
+  Status ShareBatches(SharedSums* sums);
   Status Predict(LabelType type, void* classes);
   Status ReadLogits(void* logits);
   std::vector<LayerTime> Times() const;
@@ -280,11 +282,31 @@ Result<LossResult> Graph::Implementation::Loss(const LabelBatch& labels,
   return result;
 }
 
-Status Graph::Implementation::Backward() {
+Status Graph::Implementation::ReportDone(const LayerParameters& parameters,
+                                         const GradientDone& done) {
+  RETURN_IF_ERROR(stream_->Synchronize());
+  for (const int parameter :
+       {parameters.weight, parameters.bias, parameters.scale, parameters.shift}) {
+    if (parameter >= 0) RETURN_IF_ERROR(done(parameter));
+  }
+  return OkStatus();
+}
+
+Status Graph::Implementation::ShareBatches(SharedSums* sums) {
+  if (sums != nullptr && !ops_->host_memory()) {
+    return InvalidArgumentError("batches cannot be shared on the device " +
+                                std::string(ops_->name()));
+  }
+  context_.shared_sums = sums;
+  return OkStatus();
+}
+
+Status Graph::Implementation::Backward(const GradientDone& done) {
   GraphPlan& plan = Current();
   SHARDMILL_CHECK(plan.phase() == Phase::kTraining);
   for (int i = static_cast<int>(model_.layers.size()) - 1; i >= 0; --i) {
     RETURN_IF_ERROR(Timed(&backward_times_[i], [&] { return plan.Backward(i); }));
+    if (done) RETURN_IF_ERROR(ReportDone(model_.layers[i].parameters, done));
   }
   return stream_->Synchronize();
 }
@@ -367,7 +389,9 @@ Result<double> Graph::LabelWeight(const LabelBatch& labels) {
   return implementation_->LabelWeight(call);
 }
 
-Status Graph::Backward() { return implementation_->Backward(); }
+Status Graph::Backward(const GradientDone& done) { return implementation_->Backward(done); }
+
+Status Graph::ShareBatches(SharedSums* sums) { return implementation_->ShareBatches(sums); }
 
 Status Graph::Predict(LabelType type, void* classes) {
   return implementation_->Predict(type, classes);

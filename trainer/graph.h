@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "trainer/ops/op_table.h"
 #include "trainer/parameters.h"
 #include "trainer/phase.h"
+#include "trainer/shared_sums.h"
 #include "trainer/tensor.h"
 
 namespace shardmill {
@@ -81,7 +83,15 @@ class Graph {
   Result<double> LabelWeight(const LabelBatch& labels);
 
   // Overwrites parameters().gradients(). REQUIRES: Forward(kTraining) and Loss before.
-  Status Backward();
+  // `done`, where given, is told the number of each parameter as soon as its gradient is final:
+  // the last layer's first. An error of it ends backward.
+  using GradientDone = std::function<Status(int parameter)>;
+  Status Backward(const GradientDone& done = nullptr);
+
+  // From now on every batch is a part of a larger one: batch norm takes its statistics over all
+  // parts by `sums` (null: alone again), which must outlive the graph or the next call of this.
+  // Loss still needs the total weight. InvalidArgument where the ops do not use host memory.
+  Status ShareBatches(SharedSums* sums);
 
   // The most likely class per pixel of the last Forward, [n, h, w] of u8 or u16 host memory.
   Status Predict(LabelType type, void* classes);

@@ -31,6 +31,7 @@ class ConfusionMatrix {
   void Merge(const ConfusionMatrix& other);
 
   int classes() const { return classes_; }
+  std::optional<uint32_t> ignore() const { return ignore_; }
   uint64_t count(int label, int predicted) const { return counts_[label * classes_ + predicted]; }
   uint64_t ignored() const { return ignored_; }
   // Row-major, labels in rows; the sum over ranks of these is the matrix of all ranks.

@@ -64,7 +64,10 @@ class Communicator {
   // The training step that the following calls belong to; only for messages.
   virtual void set_step(int64_t step) = 0;
 
-  virtual Status Barrier(std::string_view name) = 0;
+  // Waits until all ranks have come. Where one rank has long work that the others wait for (a
+  // checkpoint), `timeout_factor` raises the deadline.
+  Status Barrier(std::string_view name) { return Barrier(name, 1); }
+  virtual Status Barrier(std::string_view name, double timeout_factor) = 0;
 
   // Copies `bytes` bytes from rank `root` to all ranks.
   virtual Status Broadcast(void* data, int64_t bytes, int root, std::string_view name) = 0;
@@ -92,9 +95,14 @@ class Communicator {
   virtual Status Exchange(const std::vector<SendPiece>& sends,
                           const std::vector<ReceivePiece>& receives, std::string_view name) = 0;
 
+  // Time spent waiting inside of calls so far.
+  virtual double waited_seconds() const = 0;
+
   // Ends the job because of `status` (not OK): reports it once, with rank, step and call, tells
   // all ranks, and returns it. After a failure that is already known it returns that one.
   virtual Status Abort(const Status& status) = 0;
+  // The same for an error that all ranks find at the same place: only rank 0 reports it.
+  virtual Status AbortTogether(const Status& status) = 0;
   // The first error, from here or from another rank; OK while there is none.
   virtual const Status& failure() const = 0;
 

@@ -78,22 +78,21 @@ void FixedTree::PlanLocal(int begin, int end) {
 }
 
 template <typename T>
-Status FixedTree::SumOf(T* partials, int64_t stride, int64_t count, T* sum, std::string_view name) {
+Status FixedTree::SumOf(T* const* rows, int64_t count, T* sum, std::string_view name) {
   for (int64_t begin = 0; begin < count; begin += kBlock) {
     const int64_t block = std::min(kBlock, count - begin);
     for (const Addition& addition : local_additions_) {
-      AddInto(partials + addition.a * stride + begin, partials + addition.b * stride + begin,
-              block);
+      AddInto(rows[addition.a] + begin, rows[addition.b] + begin, block);
     }
   }
   if (communicator_->size() == 1) {
-    if (sum != partials) std::copy_n(partials, count, sum);
+    if (sum != rows[0]) std::copy_n(rows[0], count, sum);
     return communicator_->failure();
   }
   if (count * static_cast<int64_t>(sizeof(T)) <= kSmallBytes) {
-    return SumEverywhere(partials, stride, count, sum, name);
+    return SumEverywhere(rows, count, sum, name);
   }
-  return SumInSegments(partials, stride, count, sum, name);
+  return SumInSegments(rows, count, sum, name);
 }
 
 // Adds the pieces, `count` values each; the sum ends up in the first.
@@ -111,7 +110,7 @@ void FixedTree::AddPieces(int64_t count) {
 // Points each piece to its values [begin, begin + count): in a row of this rank, or in memory for
 // what the other ranks send.
 template <typename T>
-void FixedTree::PlacePieces(T* partials, int64_t stride, int64_t begin, int64_t count) {
+void FixedTree::PlacePieces(T* const* rows, int64_t begin, int64_t count) {
   const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
   const int64_t slot = (bytes + 63) / 64 * 64;
   received_.resize(std::max<size_t>(received_.size(), pieces_.size() * slot));
@@ -119,7 +118,7 @@ void FixedTree::PlacePieces(T* partials, int64_t stride, int64_t begin, int64_t 
   for (size_t i = 0; i < pieces_.size(); ++i) {
     const Piece& piece = pieces_[i];
     if (piece.owner == communicator_->rank()) {
-      piece_values_[i] = partials + piece.row * stride + begin;
+      piece_values_[i] = rows[piece.row] + begin;
     } else {
       piece_values_[i] = received_.data() + i * slot;
       receives_.push_back({piece.owner, piece_values_[i], bytes});
@@ -128,16 +127,14 @@ void FixedTree::PlacePieces(T* partials, int64_t stride, int64_t begin, int64_t 
 }
 
 template <typename T>
-Status FixedTree::SumEverywhere(T* partials, int64_t stride, int64_t count, T* sum,
-                                std::string_view name) {
-  PlacePieces(partials, stride, 0, count);
+Status FixedTree::SumEverywhere(T* const* rows, int64_t count, T* sum, std::string_view name) {
+  PlacePieces(rows, 0, count);
   sends_.clear();
   for (const Piece& piece : pieces_) {
     if (piece.owner != communicator_->rank()) continue;
     for (int other = 0; other < communicator_->size(); ++other) {
       if (other == piece.owner) continue;
-      sends_.push_back(
-          {other, partials + piece.row * stride, count * static_cast<int64_t>(sizeof(T))});
+      sends_.push_back({other, rows[piece.row], count * static_cast<int64_t>(sizeof(T))});
     }
   }
   RETURN_IF_ERROR(communicator_->Exchange(sends_, receives_, name));
@@ -150,8 +147,7 @@ Status FixedTree::SumEverywhere(T* partials, int64_t stride, int64_t count, T* s
 // Each rank adds one segment of the values for all: the pieces of a segment go to its rank, and
 // the sums from there to everyone. No rank handles more than twice the values.
 template <typename T>
-Status FixedTree::SumInSegments(T* partials, int64_t stride, int64_t count, T* sum,
-                                std::string_view name) {
+Status FixedTree::SumInSegments(T* const* rows, int64_t count, T* sum, std::string_view name) {
   const int ranks = communicator_->size();
   const int self = communicator_->rank();
   const auto begin_of = [&](int rank) { return SegmentBegin(count, rank, ranks); };
@@ -160,13 +156,13 @@ Status FixedTree::SumInSegments(T* partials, int64_t stride, int64_t count, T* s
   };
   const int64_t begin = begin_of(self);
   const int64_t length = begin_of(self + 1) - begin;
-  PlacePieces(partials, stride, begin, length);
+  PlacePieces(rows, begin, length);
   sends_.clear();
   for (const Piece& piece : pieces_) {
     if (piece.owner != self) continue;
     for (int other = 0; other < ranks; ++other) {
       if (other == self) continue;
-      sends_.push_back({other, partials + piece.row * stride + begin_of(other), bytes_of(other)});
+      sends_.push_back({other, rows[piece.row] + begin_of(other), bytes_of(other)});
     }
   }
   RETURN_IF_ERROR(communicator_->Exchange(sends_, receives_, name));
@@ -184,14 +180,12 @@ Status FixedTree::SumInSegments(T* partials, int64_t stride, int64_t count, T* s
   return communicator_->Exchange(sends_, receives_, name);
 }
 
-Status FixedTree::Sum(float* partials, int64_t stride, int64_t count, float* sum,
-                      std::string_view name) {
-  return SumOf(partials, stride, count, sum, name);
+Status FixedTree::Sum(float* const* rows, int64_t count, float* sum, std::string_view name) {
+  return SumOf(rows, count, sum, name);
 }
 
-Status FixedTree::Sum(double* partials, int64_t stride, int64_t count, double* sum,
-                      std::string_view name) {
-  return SumOf(partials, stride, count, sum, name);
+Status FixedTree::Sum(double* const* rows, int64_t count, double* sum, std::string_view name) {
+  return SumOf(rows, count, sum, name);
 }
 
 }  // namespace shardmill

@@ -31,11 +31,11 @@ class FixedTree {
   int first_shard() const { return first_shard_; }  // of this rank
   int local_shards() const { return local_shards_; }
 
-  // Row i, `count` values at partials + i * stride, is the partial sum of micro-shard
-  // first_shard() + i; the rows are used up. `sum` gets the sum over all M, on all ranks; it may
-  // be row 0. All ranks pass the same count.
-  Status Sum(float* partials, int64_t stride, int64_t count, float* sum, std::string_view name);
-  Status Sum(double* partials, int64_t stride, int64_t count, double* sum, std::string_view name);
+  // rows[i], `count` values, is the partial sum of micro-shard first_shard() + i; the rows are
+  // used up. `sum` gets the sum over all M, on all ranks; it may be rows[0]. All ranks pass the
+  // same count.
+  Status Sum(float* const* rows, int64_t count, float* sum, std::string_view name);
+  Status Sum(double* const* rows, int64_t count, double* sum, std::string_view name);
 
  private:
   // a += b
@@ -56,15 +56,15 @@ class FixedTree {
   int OwnerOf(int shard) const { return shard / local_shards_; }
 
   template <typename T>
-  Status SumOf(T* partials, int64_t stride, int64_t count, T* sum, std::string_view name);
+  Status SumOf(T* const* rows, int64_t count, T* sum, std::string_view name);
   template <typename T>
-  void PlacePieces(T* partials, int64_t stride, int64_t begin, int64_t count);
+  void PlacePieces(T* const* rows, int64_t begin, int64_t count);
   template <typename T>
   void AddPieces(int64_t count);
   template <typename T>
-  Status SumEverywhere(T* partials, int64_t stride, int64_t count, T* sum, std::string_view name);
+  Status SumEverywhere(T* const* rows, int64_t count, T* sum, std::string_view name);
   template <typename T>
-  Status SumInSegments(T* partials, int64_t stride, int64_t count, T* sum, std::string_view name);
+  Status SumInSegments(T* const* rows, int64_t count, T* sum, std::string_view name);
 
   Communicator* communicator_;
   int micro_shards_;

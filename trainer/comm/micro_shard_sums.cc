@@ -5,7 +5,8 @@
 
 namespace shardmill {
 
-MicroShardSums::MicroShardSums(FixedTree* tree) : tree_(tree) {}
+MicroShardSums::MicroShardSums(FixedTree* tree)
+    : tree_(tree), rows_(tree->local_shards()), row_addresses_(tree->local_shards()) {}
 
 Status MicroShardSums::Sum(int local_shard, double* values, int64_t count, std::string_view name) {
   SHARDMILL_CHECK(local_shard >= 0 && local_shard < tree_->local_shards());
@@ -14,7 +15,6 @@ Status MicroShardSums::Sum(int local_shard, double* values, int64_t count, std::
   if (arrived_ == 0) {
     count_ = count;
     // Never smaller: a thread of the last round may still have to copy its sum.
-    rows_.resize(std::max<size_t>(rows_.size(), count * tree_->local_shards()));
     sum_.resize(std::max<size_t>(sum_.size(), count));
   } else if (count != count_) {
     failure_ = InternalError(std::string(name) + ": micro-shards bring " + std::to_string(count_) +
@@ -22,11 +22,12 @@ Status MicroShardSums::Sum(int local_shard, double* values, int64_t count, std::
     round_ended_.notify_all();
     return failure_;
   }
-  std::copy_n(values, count, rows_.data() + local_shard * count);
+  rows_[local_shard].assign(values, values + count);
+  row_addresses_[local_shard] = rows_[local_shard].data();
   const uint64_t round = round_;
   if (++arrived_ == tree_->local_shards()) {
     // The others wait for this thread, so it may hold the lock while it talks to other ranks.
-    const Status status = tree_->Sum(rows_.data(), count_, count_, sum_.data(), name);
+    const Status status = tree_->Sum(row_addresses_.data(), count_, sum_.data(), name);
     if (!status.ok()) failure_ = status;
     arrived_ = 0;
     ++round_;

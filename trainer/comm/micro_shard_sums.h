@@ -39,7 +39,8 @@ class MicroShardSums {
   uint64_t round_ = 0;
   int arrived_ = 0;
   int64_t count_ = 0;
-  std::vector<double> rows_;  // one per micro-shard
+  std::vector<std::vector<double>> rows_;  // one per micro-shard
+  std::vector<double*> row_addresses_;
   std::vector<double> sum_;
   Status failure_;
 };

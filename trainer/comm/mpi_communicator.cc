@@ -64,7 +64,7 @@ class MpiCommunicator final : public Communicator {
     own_.step = step;
     ThisRankPage().position.step = step;
   }
-  Status Barrier(std::string_view name) override;
+  Status Barrier(std::string_view name, double timeout_factor) override;
   Status Broadcast(void* data, int64_t bytes, int root, std::string_view name) override;
   Result<StartedCall> StartSum(void* data, int64_t count, SumType type,
                                std::string_view name) override;
@@ -73,7 +73,9 @@ class MpiCommunicator final : public Communicator {
   Result<std::vector<std::string>> Gather(std::string_view message, std::string_view name) override;
   Status Exchange(const std::vector<SendPiece>& sends, const std::vector<ReceivePiece>& receives,
                   std::string_view name) override;
+  double waited_seconds() const override { return static_cast<double>(waited_nanoseconds_) * 1e-9; }
   Status Abort(const Status& status) override;
+  Status AbortTogether(const Status& status) override;
   const Status& failure() const override { return failure_; }
   Status Close() override;
 
@@ -90,7 +92,7 @@ class MpiCommunicator final : public Communicator {
   // Room for one more request of the slot; valid until the next call.
   shardmill_mpi_request* AddRequest(int slot);
   Status Post(int code, const char* what) { return Checked(MpiStatus(table_, code, what)); }
-  Status Await(int slot);
+  Status Await(int slot, double timeout_factor = 1);
   Result<bool> IsFinished(Slot* slot);
   void ReportInterrupt(const Slot& slot, double waited_seconds);
   // Concatenates the ranks' bytes, of which rank r has sizes[r], in gathered_.
@@ -112,6 +114,7 @@ class MpiCommunicator final : public Communicator {
   std::vector<int> gather_offsets_;
   std::string gathered_;
   Status failure_;
+  int64_t waited_nanoseconds_ = 0;
   bool closed_ = false;
   bool told_interrupt_ = false;
 };
@@ -166,9 +169,10 @@ Result<bool> MpiCommunicator::IsFinished(Slot* slot) {
   return true;
 }
 
-Status MpiCommunicator::Await(int slot_number) {
+Status MpiCommunicator::Await(int slot_number, double timeout_factor) {
   Slot& slot = slots_[slot_number];
-  RankWatch::Wait wait = watch_.BeginWait(slot.position);
+  RankWatch::Wait wait = watch_.BeginWait(slot.position, timeout_factor);
+  const int64_t start = MonotonicNanoseconds();
   Patience patience;
   for (;;) {
     const Result<bool> finished = IsFinished(&slot);
@@ -180,14 +184,15 @@ Status MpiCommunicator::Await(int slot_number) {
     patience.Pause();
   }
   slot.busy = false;
+  waited_nanoseconds_ += MonotonicNanoseconds() - start;
   if (slot.position.sequence == own_.sequence) ThisRankPage().call_state = CallState::kEnded;
   return OkStatus();
 }
 
-Status MpiCommunicator::Barrier(std::string_view name) {
+Status MpiCommunicator::Barrier(std::string_view name, double timeout_factor) {
   ASSIGN_OR_RETURN(const int slot, Begin(CallKind::kBarrier, 0, 0, name));
   RETURN_IF_ERROR(Post(table_.barrier(AddRequest(slot)), "start a barrier"));
-  return Await(slot);
+  return Await(slot, timeout_factor);
 }
 
 Status MpiCommunicator::Broadcast(void* data, int64_t bytes, int root, std::string_view name) {
@@ -325,6 +330,14 @@ Status MpiCommunicator::Abort(const Status& status) {
   return failure_;
 }
 
+Status MpiCommunicator::AbortTogether(const Status& status) {
+  if (rank() == 0) return Abort(status);
+  SHARDMILL_CHECK(!status.ok() && !closed_);
+  if (failure_.ok()) failure_ = status;
+  ThisRankPage().state = RankState::kAborted;
+  return failure_;
+}
+
 // Best effort: whoever cannot be told finds out by its own deadline.
 void MpiCommunicator::TellOthers() {
   for (int other = 0; other < size(); ++other) {
@@ -341,7 +354,7 @@ void MpiCommunicator::TellOthers() {
 Status MpiCommunicator::Close() {
   if (closed_) return OkStatus();
   for (const Slot& slot : slots_) SHARDMILL_CHECK(!slot.busy || !failure_.ok());
-  RETURN_IF_ERROR(Barrier("end of the job"));
+  RETURN_IF_ERROR(Barrier("end of the job", 1));
   ThisRankPage().limit_nanoseconds = LimitFromNow(options_);
   ThisRankPage().state = RankState::kClosing;
   RETURN_IF_ERROR(Checked(MpiStatus(table_, table_.finish(), "end the job")));

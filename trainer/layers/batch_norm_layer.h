@@ -1,5 +1,12 @@
 // Batch normalisation over all pixels of a batch, with the activation behind it.
+//
+// With LayerContext::shared_sums the batch is that of all graphs that share it: mean, variance and
+// the sums in backward are taken over all their pixels, so that any partition of a batch has the
+// same results but for rounding. The gradients of scale and shift stay those of this part.
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "trainer/layers/layer.h"
 
@@ -7,13 +14,17 @@ namespace shardmill {
 
 class BatchNormLayer : public Layer {
  public:
-  BatchNormLayer(const Shape& shape, Activation activation, const LayerParameters& parameters,
-                 const LayerContext* context)
-      : shape_(shape), activation_(activation), parameters_(parameters), context_(context) {}
+  BatchNormLayer(const std::string& name, const Shape& shape, Activation activation,
+                 const LayerParameters& parameters, const LayerContext* context)
+      : name_(name),
+        shape_(shape),
+        activation_(activation),
+        parameters_(parameters),
+        context_(context) {}
 
   Shape OutputShape() const override { return shape_; }
   int64_t WorkspaceBytes() const override { return context_->ops->BatchNormWorkspaceBytes(shape_); }
-  int64_t StateBytes() const override;  // mean and variance of the batch
+  int64_t StateBytes() const override;
   bool BackwardReadsInputs() const override { return true; }
   bool BackwardReadsOutput() const override { return activation_ != Activation::kNone; }
   bool ForwardInPlace() const override { return true; }
@@ -24,12 +35,24 @@ class BatchNormLayer : public Layer {
  private:
   // The call with everything but mean and variance.
   BatchNormCall Call(const LayerTensors& tensors) const;
-  void* BatchVariance(void* state) const;
+  // What lies in the state, one vector each.
+  enum StateVector { kMean, kVariance, kSharedScaleGradient, kSharedShiftGradient, kStateVectors };
+  void* InState(void* state, StateVector vector) const;
 
+  // The part's own statistics become those of the shared batch, *pixels its size.
+  template <typename T>
+  Status ShareStatistics(T* mean, T* variance, int64_t* pixels);
+  // The sums of backward over the shared batch, of which this part has dscale and dshift.
+  template <typename T>
+  Status ShareGradients(const T* dscale, const T* dshift, T* shared_dscale, T* shared_dshift);
+
+  std::string name_;
   Shape shape_;
   Activation activation_;
   LayerParameters parameters_;
   const LayerContext* context_;
+  int64_t shared_pixels_ = 0;    // of the last forward
+  std::vector<double> numbers_;  // on their way to the others; kept between steps
 };
 
 }  // namespace shardmill

@@ -12,6 +12,7 @@
 #include "trainer/ops/op_table.h"
 #include "trainer/parameters.h"
 #include "trainer/phase.h"
+#include "trainer/shared_sums.h"
 
 namespace shardmill {
 
@@ -32,6 +33,8 @@ struct LayerContext {
   ParameterStore* parameters = nullptr;
   double batch_norm_momentum = 0.1;
   double batch_norm_epsilon = 1e-5;
+  // When this graph sees only a part of each batch: what adds the parts. Else null.
+  SharedSums* shared_sums = nullptr;
 };
 
 // Addresses of one layer's tensors; inputs in the order of the LayerSpec.

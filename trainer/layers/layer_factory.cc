@@ -89,7 +89,7 @@ Result<std::unique_ptr<Layer>> PrepareByKind(const LayerSpec& spec,
       return ConvolutionLayer::Create(ConvolutionShapeOf(spec, input), parameters, context);
     case LayerKind::kBatchNorm:
       return std::unique_ptr<Layer>(
-          new BatchNormLayer(input, spec.activation, parameters, context));
+          new BatchNormLayer(spec.name, input, spec.activation, parameters, context));
     case LayerKind::kRelu:
       return std::unique_ptr<Layer>(new ReluLayer(input, context));
     case LayerKind::kMaxPool:

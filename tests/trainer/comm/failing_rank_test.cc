@@ -11,6 +11,7 @@
 namespace shardmill {
 namespace {
 
+constexpr char kProgram[] = "tests/trainer/comm/failing_rank";
 constexpr char kTimeoutSeconds[] = "2";
 // Far more than any of these jobs takes on a machine that is not overloaded.
 constexpr double kLongestSeconds = 30;
@@ -36,7 +37,7 @@ class FailingRank : public testing::TestWithParam<Failure> {};
 TEST_P(FailingRank, EndsTheJobWithRankStepAndCall) {
   SKIP_WITHOUT_MPI();
   const Failure& failure = GetParam();
-  const MpiJobResult job = RunMpiJob(failure.ranks, RankProgram("failing_rank"),
+  const MpiJobResult job = RunMpiJob(failure.ranks, RankProgram(kProgram),
                                      {failure.what, std::to_string(failure.rank), kTimeoutSeconds});
   EXPECT_EQ(job.exit_code, failure.exit_code) << job.output;
   EXPECT_LT(job.seconds, kLongestSeconds) << job.output;
@@ -81,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(Jobs, FailingRank, testing::ValuesIn(Failures()),
 
 TEST(MpiPlugin, MissingFileIsNamedWithTheRemedy) {
   SKIP_WITHOUT_MPI();
-  const MpiJobResult job = RunMpiJob(2, RankProgram("failing_rank"), {"nothing", "0", "3"},
+  const MpiJobResult job = RunMpiJob(2, RankProgram(kProgram), {"nothing", "0", "3"},
                                      {"SHARDMILL_MPI_PLUGIN=/nowhere/plugin.so"});
   EXPECT_EQ(job.exit_code, 5) << job.output;
   EXPECT_NE(job.output.find("/nowhere/plugin.so"), std::string::npos) << job.output;
@@ -98,7 +99,7 @@ TEST(MpiPlugin, LiesBesideTheProgramAndIsNotNeededByOneRank) {
   };
   const std::vector<std::string> arguments = {"nothing", "0", "3"};
   const std::vector<std::string> no_variable = {"SHARDMILL_MPI_PLUGIN="};
-  ASSERT_EQ(copy(RankProgram("failing_rank"), program), 0);
+  ASSERT_EQ(copy(RankProgram(kProgram), program), 0);
   EXPECT_EQ(RunMpiJob(2, program, arguments, no_variable).exit_code, 5);
   EXPECT_EQ(RunMpiJob(1, program, arguments, no_variable).exit_code, 0);
   ASSERT_EQ(copy("trainer/libshardmill_mpi.so", folder + "/libshardmill_mpi.so"), 0);

@@ -52,16 +52,14 @@ void ExpectTreeBits(int micro_shards, int64_t count, int seed) {
   auto tree = FixedTree::Create(ranks, micro_shards);
   ASSERT_TRUE(tree.ok());
   const auto shards = AllShards<T>(seed, micro_shards, count);
-  const int64_t stride = count + 5;
-  std::vector<T> rows(stride * tree->local_shards());
-  for (int i = 0; i < tree->local_shards(); ++i) {
-    std::copy(shards[tree->first_shard() + i].begin(), shards[tree->first_shard() + i].end(),
-              rows.begin() + i * stride);
-  }
+  std::vector<std::vector<T>> rows(shards.begin() + tree->first_shard(),
+                                   shards.begin() + tree->first_shard() + tree->local_shards());
+  std::vector<T*> addresses;
+  for (std::vector<T>& row : rows) addresses.push_back(row.data());
   std::vector<T> apart(count);
   const bool in_place = seed % 2 == 0;
-  T* sum = in_place ? rows.data() : apart.data();
-  ASSERT_TRUE(tree->Sum(rows.data(), stride, count, sum, "tree").ok());
+  T* sum = in_place ? addresses[0] : apart.data();
+  ASSERT_TRUE(tree->Sum(addresses.data(), count, sum, "tree").ok());
   for (int64_t i = 0; i < count; ++i) {
     const T expected = TreeSum(shards, 0, micro_shards, i);
     ASSERT_EQ(std::memcmp(&sum[i], &expected, sizeof(T)), 0)

@@ -1,19 +1,17 @@
 #include "tests/trainer/comm/mpi_job.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 
-#include "reader/base/file.h"
-
 namespace shardmill {
 namespace {
 
 // Under Bazel the tests run in the folder that holds the runfiles.
-constexpr char kFolder[] = "tests/trainer/comm";
 constexpr char kPlugin[] = "trainer/libshardmill_mpi.so";
 
 std::string Absolute(const std::string& path) {
@@ -65,7 +63,7 @@ std::string MpiMissing() {
   return code == 0 ? "" : "mpirun is not installed";
 }
 
-std::string RankProgram(const std::string& name) { return Absolute(JoinPath(kFolder, name)); }
+std::string RankProgram(const std::string& path) { return Absolute(path); }
 
 MpiJobResult RunMpiJob(int ranks, const std::string& program,
                        const std::vector<std::string>& arguments,
@@ -95,6 +93,13 @@ MpiJobResult RunMpiJob(int ranks, const std::string& program,
   if (WIFEXITED(wait_status)) result.exit_code = WEXITSTATUS(wait_status);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+void ExpectCasesPass(int ranks, const std::string& program, const std::string& filter) {
+  const MpiJobResult job = RunMpiJob(ranks, RankProgram(program), {"--gtest_filter=" + filter});
+  EXPECT_EQ(job.exit_code, 0) << job.output;
+  EXPECT_NE(job.output.find("[  PASSED  ]"), std::string::npos) << job.output;
+  EXPECT_EQ(job.output.find("[  PASSED  ] 0 tests"), std::string::npos) << job.output;
 }
 
 }  // namespace shardmill

@@ -15,13 +15,17 @@ struct MpiJobResult {
 // Empty when mpirun is there; else the reason to skip.
 std::string MpiMissing();
 
-// The path of a program of this package, by the name of its target.
-std::string RankProgram(const std::string& name);
+// The absolute path of a program, by its path from the repository root.
+std::string RankProgram(const std::string& path);
 
 // Variables "NAME=value" are added to the environment of the ranks.
 MpiJobResult RunMpiJob(int ranks, const std::string& program,
                        const std::vector<std::string>& arguments,
                        const std::vector<std::string>& variables = {});
+
+// Runs the GoogleTest cases of `program` that `filter` names on all ranks of a job, and expects
+// them to pass. REQUIRES: mpirun is there.
+void ExpectCasesPass(int ranks, const std::string& program, const std::string& filter);
 
 // Skips the test when there is no mpirun.
 #define SKIP_WITHOUT_MPI()                                                     \

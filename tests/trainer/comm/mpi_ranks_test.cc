@@ -8,21 +8,24 @@
 namespace shardmill {
 namespace {
 
-class MpiRanks : public testing::TestWithParam<int> {
- protected:
-  void ExpectCasesPass(const std::string& filter) {
-    SKIP_WITHOUT_MPI();
-    const MpiJobResult job =
-        RunMpiJob(GetParam(), RankProgram("ranks"), {"--gtest_filter=" + filter});
-    EXPECT_EQ(job.exit_code, 0) << job.output;
-    EXPECT_NE(job.output.find("[  PASSED  ]"), std::string::npos) << job.output;
-    EXPECT_EQ(job.output.find("[  PASSED  ] 0 tests"), std::string::npos) << job.output;
-  }
-};
+class MpiRanks : public testing::TestWithParam<int> {};
 
-TEST_P(MpiRanks, CommunicatorCasesPass) { ExpectCasesPass("Communicator.*"); }
-TEST_P(MpiRanks, GradientBucketCasesPass) { ExpectCasesPass("GradientBuckets.*"); }
-TEST_P(MpiRanks, FixedTreeCasesPass) { ExpectCasesPass("FixedTree.*:MicroShardSums.*"); }
+constexpr char kProgram[] = "tests/trainer/comm/ranks";
+
+TEST_P(MpiRanks, CommunicatorCasesPass) {
+  SKIP_WITHOUT_MPI();
+  ExpectCasesPass(GetParam(), kProgram, "Communicator.*");
+}
+
+TEST_P(MpiRanks, GradientBucketCasesPass) {
+  SKIP_WITHOUT_MPI();
+  ExpectCasesPass(GetParam(), kProgram, "GradientBuckets.*");
+}
+
+TEST_P(MpiRanks, FixedTreeCasesPass) {
+  SKIP_WITHOUT_MPI();
+  ExpectCasesPass(GetParam(), kProgram, "FixedTree.*:MicroShardSums.*");
+}
 
 INSTANTIATE_TEST_SUITE_P(Ranks, MpiRanks, testing::Values(2, 3, 4, 8),
                          [](const auto& info) { return std::to_string(info.param); });

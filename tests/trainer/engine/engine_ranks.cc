@@ -1,0 +1,233 @@
+// Cases that run on every rank of a job; see engine_ranks_test.cc. Each rank also computes, alone,
+// what the whole job should come to.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reader/epoch_order.h"
+#include "tests/trainer/comm/rank_main.h"
+#include "tests/trainer/small_training.h"
+#include "trainer/comm/self_communicator.h"
+#include "trainer/engine/batch_engine.h"
+
+namespace shardmill {
+namespace {
+
+constexpr int64_t kIgnore = 255;
+constexpr int kSteps = 3;
+constexpr int kMicroShards = 8;
+
+// Labels of the first half of the rows are mostly ignored, so that ranks differ in weight.
+Samples SkewedSamples(int64_t rows, uint64_t seed) {
+  Samples samples({rows, 24, 20, 3}, seed);
+  for (size_t i = 0; i < samples.classes.size() / 2; ++i) {
+    if (i % 7 != 0) samples.classes[i] = kIgnore;
+  }
+  return samples;
+}
+
+std::unique_ptr<Graph> NewGraph(OpTable* ops) {
+  std::unique_ptr<Graph> graph = MakeGraph(SmallUnet(), ops, PixelOptions());
+  LossOptions loss;
+  loss.class_weights = {1, 2, 0.5f, 1, 3};
+  loss.ignore = kIgnore;
+  SHARDMILL_CHECK(graph->SetLoss(loss).ok());
+  return graph;
+}
+
+// What a run leaves behind.
+struct Trace {
+  std::vector<double> losses;
+  std::vector<double> scores;
+  std::vector<float> values;
+  std::vector<float> statistics;
+  std::vector<uint64_t> matrix;
+};
+
+enum class EngineKind { kRank, kMicroShard };
+
+// A graph, an engine on it, and a few steps of plain gradient descent.
+class Training {
+ public:
+  Training(EngineKind kind, Communicator* communicator) : communicator_(communicator) {
+    auto engine =
+        kind == EngineKind::kRank
+            ? CreateRankEngine(graph_.get(), communicator)
+            : CreateMicroShardEngine(
+                  graph_.get(),
+                  [this]() -> Result<std::unique_ptr<Graph>> { return NewGraph(ops_.get()); },
+                  communicator, kMicroShards);
+    SHARDMILL_CHECK(engine.ok());
+    engine_ = std::move(engine).value();
+  }
+
+  Trace Run(int64_t global_rows) {
+    Shape images = SkewedSamples(1, 0).shape;
+    images.n = global_rows;
+    SHARDMILL_CHECK(engine_->Prepare(images).ok());
+    for (int step = 0; step < kSteps; ++step) Step(SkewedSamples(global_rows, 100 + step));
+    Score(SkewedSamples(global_rows, 200));
+    Score(SkewedSamples(3, 201));  // fewer rows than micro-shards, perhaps than ranks
+    ParameterStore& store = graph_->parameters();
+    trace_.values.assign(store.values(), store.values() + store.parameter_elements());
+    trace_.statistics.assign(store.running_statistics(),
+                             store.running_statistics() + store.statistic_elements());
+    trace_.matrix = matrix_.counts();
+    return trace_;
+  }
+
+  Graph* graph() { return graph_.get(); }
+  BatchEngine* engine() { return engine_.get(); }
+
+ private:
+  BatchRows OwnRows(const Samples& samples) const {
+    const RankSlice slice =
+        SliceForRank(samples.shape.n, communicator_->rank(), communicator_->size());
+    return SelectRows({samples.images(), samples.labels(), samples.shape.n},
+                      static_cast<int64_t>(slice.begin), static_cast<int64_t>(slice.end));
+  }
+
+  void Step(const Samples& samples) {
+    const auto outcome = engine_->Train(OwnRows(samples), false);
+    ASSERT_TRUE(outcome.ok()) << outcome.status().ToString();
+    EXPECT_FALSE(outcome->stop);
+    trace_.losses.push_back(outcome->loss.Mean());
+    PlainStep(graph_.get(), 0.05f);
+    engine_->ParametersChanged();
+  }
+
+  void Score(const Samples& samples) {
+    const auto loss = engine_->Score(OwnRows(samples), &matrix_);
+    ASSERT_TRUE(loss.ok()) << loss.status().ToString();
+    trace_.scores.push_back(loss->Mean());
+  }
+
+  Communicator* communicator_;
+  std::unique_ptr<OpTable> ops_ = CpuOps();
+  std::unique_ptr<Graph> graph_ = NewGraph(ops_.get());
+  std::unique_ptr<BatchEngine> engine_;
+  ConfusionMatrix matrix_{kClasses, kIgnore};
+  Trace trace_;
+};
+
+Trace RunAlone(EngineKind kind, int64_t global_rows) {
+  const auto alone = CreateSelfCommunicator();
+  return Training(kind, alone.get()).Run(global_rows);
+}
+
+std::vector<uint64_t> SumOverRanks(std::vector<uint64_t> counts) {
+  EXPECT_TRUE(JobCommunicator()->Sum(counts.data(), counts.size(), "matrix").ok());
+  return counts;
+}
+
+double LargestDifference(const std::vector<float>& a, const std::vector<float>& b) {
+  double largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - b[i]));
+  }
+  return largest;
+}
+
+// Parameters are of the size of 1 and change by hundredths; f32 sums in another order.
+constexpr double kParameterTolerance = 2e-5;
+
+TEST(RankEngine, RanksTrainLikeOneGraphOnTheWholeBatch) {
+  for (int64_t rows : {8, 13}) {
+    const Trace expected = RunAlone(EngineKind::kRank, rows);
+    const Trace actual = Training(EngineKind::kRank, JobCommunicator()).Run(rows);
+    ASSERT_EQ(actual.losses.size(), expected.losses.size());
+    for (int step = 0; step < kSteps; ++step) {
+      EXPECT_NEAR(actual.losses[step], expected.losses[step], 1e-5);
+    }
+    for (int i = 0; i < 2; ++i) EXPECT_NEAR(actual.scores[i], expected.scores[i], 1e-4);
+    EXPECT_LT(LargestDifference(actual.values, expected.values), kParameterTolerance);
+    // Statistics of pixel values in deviations: of the size of 1 too.
+    EXPECT_LT(LargestDifference(actual.statistics, expected.statistics), 1e-4);
+  }
+}
+
+TEST(RankEngine, AllRanksEndWithTheSameBits) {
+  const Trace trace = Training(EngineKind::kRank, JobCommunicator()).Run(13);
+  std::vector<float> of_root = trace.values;
+  of_root.insert(of_root.end(), trace.statistics.begin(), trace.statistics.end());
+  const std::vector<float> own = of_root;
+  ASSERT_TRUE(JobCommunicator()
+                  ->Broadcast(of_root.data(), static_cast<int64_t>(of_root.size() * 4), 0, "bits")
+                  .ok());
+  EXPECT_EQ(own, of_root);
+}
+
+TEST(MicroShardEngine, BitsAreThoseOfOneRank) {
+  const int ranks = JobCommunicator()->size();
+  if (kMicroShards % ranks != 0) GTEST_SKIP() << ranks << " ranks do not divide 8";
+  for (int64_t rows : {8, 13}) {
+    const Trace expected = RunAlone(EngineKind::kMicroShard, rows);
+    const Trace actual = Training(EngineKind::kMicroShard, JobCommunicator()).Run(rows);
+    EXPECT_EQ(actual.losses, expected.losses);
+    EXPECT_EQ(actual.scores, expected.scores);
+    EXPECT_EQ(actual.values, expected.values);
+    EXPECT_EQ(actual.statistics, expected.statistics);
+    EXPECT_EQ(SumOverRanks(actual.matrix), expected.matrix);
+  }
+}
+
+TEST(MicroShardEngine, TrainsLikeOneGraphOnTheWholeBatch) {
+  if (kMicroShards % JobCommunicator()->size() != 0) GTEST_SKIP() << "ranks do not divide 8";
+  const Trace expected = RunAlone(EngineKind::kRank, 13);
+  const Trace actual = Training(EngineKind::kMicroShard, JobCommunicator()).Run(13);
+  for (int step = 0; step < kSteps; ++step) {
+    EXPECT_NEAR(actual.losses[step], expected.losses[step], 1e-5);
+  }
+  EXPECT_LT(LargestDifference(actual.values, expected.values), kParameterTolerance);
+  EXPECT_LT(LargestDifference(actual.statistics, expected.statistics), 1e-4);
+}
+
+TEST(MicroShardEngine, StopOfOneRankReachesAll) {
+  Communicator* ranks = JobCommunicator();
+  if (kMicroShards % ranks->size() != 0) GTEST_SKIP() << "ranks do not divide 8";
+  for (EngineKind kind : {EngineKind::kRank, EngineKind::kMicroShard}) {
+    Training training(kind, ranks);
+    const Samples samples = SkewedSamples(8, 1);
+    const RankSlice slice = SliceForRank(8, ranks->rank(), ranks->size());
+    const BatchRows rows =
+        SelectRows({samples.images(), samples.labels(), 8}, static_cast<int64_t>(slice.begin),
+                   static_cast<int64_t>(slice.end));
+    const auto outcome = training.engine()->Train(rows, ranks->rank() == ranks->size() - 1);
+    ASSERT_TRUE(outcome.ok()) << outcome.status().ToString();
+    EXPECT_TRUE(outcome->stop);
+  }
+}
+
+// Parts that do not share their statistics come out differently: the comparisons above can fail.
+TEST(BatchEngine, PartsThatDoNotShareDiffer) {
+  const auto ops = CpuOps();
+  const Samples samples = SkewedSamples(8, 100);
+  const auto whole = NewGraph(ops.get());
+  const auto part = NewGraph(ops.get());
+  StepLoss(whole.get(), samples);
+  const BatchRows rows = SelectRows({samples.images(), samples.labels(), 8}, 0, 4);
+  ASSERT_TRUE(part->Forward(rows.images, Phase::kTraining).ok());
+  const int64_t statistics = whole->parameters().statistic_elements();
+  const float* expected = whole->parameters().running_statistics();
+  const float* actual = part->parameters().running_statistics();
+  EXPECT_GT(LargestDifference({actual, actual + statistics}, {expected, expected + statistics}),
+            1e-3);
+}
+
+TEST(BatchEngine, BatchThatIsTooSmallIsRefused) {
+  Communicator* ranks = JobCommunicator();
+  if (kMicroShards % ranks->size() != 0) GTEST_SKIP() << "ranks do not divide 8";
+  Training shards(EngineKind::kMicroShard, ranks);
+  EXPECT_EQ(shards.engine()->Prepare({7, 24, 20, 3}).code(), StatusCode::kInvalidArgument);
+  if (ranks->size() == 1) return;
+  Training training(EngineKind::kRank, ranks);
+  EXPECT_EQ(training.engine()->Prepare({ranks->size() - 1, 24, 20, 3}).code(),
+            StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace shardmill

@@ -1,0 +1,30 @@
+#include "trainer/batch_rows.h"
+
+#include "reader/base/status.h"
+
+namespace shardmill {
+namespace {
+
+int64_t LabelRowBytes(const LabelBatch& labels) {
+  SHARDMILL_CHECK(labels.type != LabelType::kOneHotF32);
+  return labels.h * labels.w * (labels.type == LabelType::kIndexU8 ? 1 : 2);
+}
+
+}  // namespace
+
+BatchRows SelectRows(const BatchRows& rows, int64_t begin, int64_t end) {
+  SHARDMILL_CHECK(begin >= 0 && begin <= end && end <= rows.images.shape.n);
+  BatchRows selected = rows;
+  Shape row = rows.images.shape;
+  row.n = 1;
+  selected.images.shape.n = end - begin;
+  selected.images.data = static_cast<const char*>(rows.images.data) +
+                         begin * row.Elements() * ImageTypeBytes(rows.images.type);
+  selected.labels.n = end - begin;
+  selected.labels.data =
+      static_cast<const char*>(rows.labels.data) + begin * LabelRowBytes(rows.labels);
+  if (rows.labels.row_weights != nullptr) selected.labels.row_weights += begin;
+  return selected;
+}
+
+}  // namespace shardmill

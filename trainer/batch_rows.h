@@ -1,0 +1,19 @@
+// The rows of a global batch that one rank, or one micro-shard, works on.
+#pragma once
+
+#include <cstdint>
+
+#include "trainer/tensor.h"
+
+namespace shardmill {
+
+struct BatchRows {
+  ImageBatch images;
+  LabelBatch labels;
+  int64_t global_rows = 0;  // of all ranks together
+};
+
+// Rows [begin, end) of these rows. Labels must be class ids.
+BatchRows SelectRows(const BatchRows& rows, int64_t begin, int64_t end);
+
+}  // namespace shardmill

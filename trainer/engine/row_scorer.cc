@@ -1,0 +1,27 @@
+#include "trainer/engine/row_scorer.h"
+
+namespace shardmill {
+namespace {
+
+template <typename ClassId>
+Status Count(const LabelBatch& labels, Graph* graph, ClassId* predicted, ConfusionMatrix* matrix) {
+  RETURN_IF_ERROR(graph->Predict(labels.type, predicted));
+  return matrix->Add(static_cast<const ClassId*>(labels.data), predicted,
+                     labels.n * labels.h * labels.w);
+}
+
+}  // namespace
+
+Result<LossResult> RowScorer::Score(Graph* graph, const BatchRows& rows, ConfusionMatrix* matrix) {
+  if (rows.labels.n == 0) return LossResult();
+  RETURN_IF_ERROR(graph->Forward(rows.images, Phase::kEvaluation));
+  ASSIGN_OR_RETURN(const LossResult loss, graph->Loss(rows.labels));
+  predicted_.resize(rows.labels.n * rows.labels.h * rows.labels.w);
+  RETURN_IF_ERROR(
+      rows.labels.type == LabelType::kIndexU8
+          ? Count(rows.labels, graph, reinterpret_cast<uint8_t*>(predicted_.data()), matrix)
+          : Count(rows.labels, graph, predicted_.data(), matrix));
+  return loss;
+}
+
+}  // namespace shardmill

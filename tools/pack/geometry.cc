@@ -70,6 +70,15 @@ Region Placement::Visible() const {
   return {rows.first, columns.first, {rows.count, columns.count}};
 }
 
+Placement Placement::Within(const Region& part) const {
+  if (resized != source) return *this;  // then the part is the whole
+  Placement within = *this;
+  within.source = within.resized = part.size;
+  within.y -= static_cast<int32_t>(part.y);
+  within.x -= static_cast<int32_t>(part.x);
+  return within;
+}
+
 Placement Place(const GeometryOptions& options, ImageSize source, std::string_view key) {
   Placement placement;
   placement.source = source;

@@ -35,7 +35,10 @@ struct Placement {
 
   // The part of the resized image that the window shows; its size is 0 × 0 when there is none.
   Region Visible() const;
-  // Where that part begins in the window.
+  // The same window, for an image that holds only `part` of the source: all that the window shows,
+  // and the whole source when it will be resized.
+  Placement Within(const Region& part) const;
+  // Where the visible part begins in the window.
   uint32_t VisibleRow() const { return y < 0 ? static_cast<uint32_t>(-y) : 0; }
   uint32_t VisibleColumn() const { return x < 0 ? static_cast<uint32_t>(-x) : 0; }
 };

@@ -1,12 +1,13 @@
 #include "tools/pack/image_decode.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
+#include <utility>
 
-#include "tools/pack/file_format.h"
 #include "tools/pack/image_plugin.h"
-#include "tools/pack/jpeg_decode.h"
 #include "tools/pack/png_decode.h"
+#include "tools/pack/rgb_convert.h"
 
 namespace shardmill {
 namespace {
@@ -63,61 +64,119 @@ Status CheckPaletteIndices(const SourceImage& image) {
                        ", the palette has " + std::to_string(image.palette.size()) + " colours");
 }
 
+// Of the kinds of JPEG that libjpeg does not decode, and not the user's mistake.
+Status AsDataLoss(const Status& status) {
+  if (status.code() != StatusCode::kInvalidArgument) return status;
+  return DataLossError(status.message());
+}
+
 }  // namespace
 
-Status ImageDecoder::DecodePngFile(std::string_view file, uint64_t max_pixels, SourceImage* image) {
-  ASSIGN_OR_RETURN(ImageSize size, ProbePng(file));
-  RETURN_IF_ERROR(CheckPixels(size, max_pixels));
-  RETURN_IF_ERROR(png_.Open(file, PngFastDecoder::kMaxPixels));
-  const PngChunks& png = png_.png();
-  if (png.animated) {
+Result<ImageSize> ImageDecoder::OpenPng() {
+  ASSIGN_OR_RETURN(ImageSize size, ProbePng(file_));
+  RETURN_IF_ERROR(CheckPixels(size, max_pixels_));
+  RETURN_IF_ERROR(png_.Open(file_, PngFastDecoder::kMaxPixels));
+  if (png_.png().animated) {
     return DataLossError("an animated PNG holds several pictures; save the one that is meant");
   }
+  return UprightSize(size, png_.png().orientation);
+}
+
+Status ImageDecoder::ReadPng(SourceImage* image) {
+  const PngChunks& png = png_.png();
   if (png_.NotHandled().empty()) {
     TakeHeader(png, image);
     RETURN_IF_ERROR(png_.ReadPixels(image->samples.data()));
   } else {
-    RETURN_IF_ERROR(DecodePng(file, max_pixels, image));
+    RETURN_IF_ERROR(DecodePng(file_, max_pixels_, image));
   }
   image->orientation = png.orientation;
   image->had_stray_bytes = png.trailing_bytes > 0;
   return CheckPaletteIndices(*image);
 }
 
-Status ImageDecoder::Decode(std::string_view file, uint64_t max_pixels, SourceImage* image) {
-  switch (SniffFormat(file)) {
+Result<ImageSize> ImageDecoder::OpenJpeg() {
+  JpegOptions options;
+  options.max_pixels = std::numeric_limits<int64_t>::max();  // checked here, in the user's words
+  RETURN_IF_ERROR(AsDataLoss(jpeg_.Open(file_, options)));
+  const JpegHeader& header = jpeg_.header();
+  const ImageSize size = {static_cast<uint32_t>(header.height),
+                          static_cast<uint32_t>(header.width)};
+  RETURN_IF_ERROR(CheckPixels(size, max_pixels_));
+  return UprightSize(size, header.orientation);
+}
+
+Status ImageDecoder::ReadJpeg(const Region& upright, SourceImage* image) {
+  const JpegHeader& header = jpeg_.header();
+  const ImageSize whole = {static_cast<uint32_t>(header.height),
+                           static_cast<uint32_t>(header.width)};
+  const Region part = StoredRegion(upright, whole, header.orientation);
+  AllocateSamples(part.size, header.channels == 1 ? PixelLayout::kGray : PixelLayout::kRgb, 1,
+                  image);
+  image->stored_bits = 8;
+  image->palette.clear();
+  image->has_transparency = false;
+  image->was_cmyk = header.was_cmyk;
+  image->orientation = header.orientation;
+  const JpegWindow window = {part.y, part.x, part.size.height, part.size.width};
+  RETURN_IF_ERROR(AsDataLoss(jpeg_.ReadPixels(window, image->samples.data())));
+  image->had_stray_bytes = jpeg_.stray_bytes() > 0;
+  return OkStatus();
+}
+
+Result<ImageSize> ImageDecoder::Open(std::string_view file, uint64_t max_pixels) {
+  file_ = file;
+  max_pixels_ = max_pixels;
+  format_ = SniffFormat(file);
+  Result<ImageSize> size = DataLossError("this is " + DescribeContent(file));
+  switch (format_) {
     case FileFormat::kPng:
-      return DecodePngFile(file, max_pixels, image);
+      size = OpenPng();
+      break;
     case FileFormat::kJpeg:
-      return DecodeJpeg(file, max_pixels, image);
+      size = OpenJpeg();
+      break;
     case FileFormat::kBmp:
     case FileFormat::kTiff:
     case FileFormat::kWebp:
     case FileFormat::kPnm:
     case FileFormat::kJpeg2000:
-      return DecodeThroughPlugin(file, max_pixels, image);
+      RETURN_IF_ERROR(DecodeThroughPlugin(file, max_pixels, &decoded_));
+      size = UprightSize(decoded_.size, decoded_.orientation);
+      break;
     case FileFormat::kGif:
       return DataLossError(
           "GIF files may hold several pictures and are not read; convert it to PNG");
     case FileFormat::kUnknown:
       break;
   }
-  return DataLossError("this is " + DescribeContent(file));
+  if (size.ok()) upright_ = *size;
+  return size;
+}
+
+Result<Region> ImageDecoder::Read(const Region& needed, SourceImage* image) {
+  const Region whole = {0, 0, upright_};
+  switch (format_) {
+    case FileFormat::kJpeg:
+      RETURN_IF_ERROR(ReadJpeg(needed, image));
+      return needed;
+    case FileFormat::kPng:
+      RETURN_IF_ERROR(ReadPng(image));
+      return whole;
+    default:
+      std::swap(*image, decoded_);
+      return whole;
+  }
+}
+
+Status ImageDecoder::Decode(std::string_view file, uint64_t max_pixels, SourceImage* image) {
+  ASSIGN_OR_RETURN(const ImageSize size, Open(file, max_pixels));
+  return Read({0, 0, size}, image).status();
 }
 
 Result<ImageSize> ProbeImageSize(std::string_view file, uint64_t max_pixels) {
-  switch (SniffFormat(file)) {
-    case FileFormat::kPng:
-      return ProbePng(file);
-    case FileFormat::kJpeg:
-      return ProbeJpeg(file);
-    default:
-      break;
-  }
-  SourceImage image;
-  ImageDecoder decoder;
-  RETURN_IF_ERROR(decoder.Decode(file, max_pixels, &image));
-  return image.size;
+  if (SniffFormat(file) == FileFormat::kPng) return ProbePng(file);
+  return ImageDecoder().Open(file, max_pixels);
 }
 
 }  // namespace shardmill

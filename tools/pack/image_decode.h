@@ -8,22 +8,43 @@
 #include <string_view>
 
 #include "reader/base/status.h"
+#include "tools/pack/decode/jpeg_fast.h"
 #include "tools/pack/decode/png_fast.h"
+#include "tools/pack/file_format.h"
 #include "tools/pack/source_image.h"
 
 namespace shardmill {
 
 // Keeps its tables and buffers from image to image. One object per thread.
+//
+// DataLoss when the file is damaged, cut, animated or of an unknown kind; InvalidArgument when it
+// has more than `max_pixels` pixels. Messages do not name the file: the caller does.
 class ImageDecoder {
  public:
-  // DataLoss when the file is damaged, cut, animated or of an unknown kind; InvalidArgument when
-  // it has more than `max_pixels` pixels. The message does not name the file: the caller does.
+  // Height and width of the upright picture. `file` must stay alive until it is read.
+  Result<ImageSize> Open(std::string_view file, uint64_t max_pixels);
+
+  // Decodes the file that was opened, once: at least the part `needed` of the upright picture,
+  // which must not be empty. The result says which part `image` holds, in the upright picture.
+  // Whatever the part, damage anywhere in the file is found.
+  Result<Region> Read(const Region& needed, SourceImage* image);
+
+  // Both, for the whole picture.
   Status Decode(std::string_view file, uint64_t max_pixels, SourceImage* image);
 
  private:
-  Status DecodePngFile(std::string_view file, uint64_t max_pixels, SourceImage* image);
+  Result<ImageSize> OpenPng();
+  Result<ImageSize> OpenJpeg();
+  Status ReadPng(SourceImage* image);
+  Status ReadJpeg(const Region& upright, SourceImage* image);
 
+  std::string_view file_;
+  FileFormat format_ = FileFormat::kUnknown;
+  uint64_t max_pixels_ = 0;
+  ImageSize upright_;
   PngFastDecoder png_;
+  JpegFastDecoder jpeg_;
+  SourceImage decoded_;  // of formats whose size is known only then
 };
 
 // Height and width as they will be after the orientation is applied. From the header for PNG and

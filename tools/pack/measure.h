@@ -8,18 +8,13 @@
 
 #include "tools/pack/label_decode.h"
 #include "tools/pack/rgb_convert.h"
+#include "tools/pack/source_image.h"
 
 namespace shardmill {
 
 namespace proto {
 class Statistics;
 }  // namespace proto
-
-// A part of an image: rows [y, y + size.height), columns [x, x + size.width).
-struct Region {
-  uint32_t y = 0, x = 0;
-  ImageSize size;
-};
 
 // Sets the sums of the three channels over the region.
 void MeasureImage(const RgbImage& image, const Region& region, proto::Statistics* statistics);

@@ -68,18 +68,26 @@ void Expand(const SourceImage& image, uint8_t* out) {
   return ExpandSamples<uint8_t>(image, out);
 }
 
+// How the rows and columns of the picture as stored are walked to make it upright.
+struct Turning {
+  bool from_bottom, from_right;
+  bool transposed;  // a stored column becomes a row
+};
+
+Turning TurningOf(int orientation) {
+  return {orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7,
+          orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8,
+          orientation >= 5};
+}
+
 // Copies `stored` to `out` so that it stands upright. Pixel (y, x) of the result is the pixel of
 // `stored` at first + y * down + x * right.
 void Turn(const RgbImage& stored, int orientation, uint8_t* out) {
   const auto height = static_cast<int64_t>(stored.size.height);
   const auto width = static_cast<int64_t>(stored.size.width);
-  const bool from_bottom =
-      orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
-  const bool from_right =
-      orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+  const auto [from_bottom, from_right, transposed] = TurningOf(orientation);
   const int64_t row = from_bottom ? -width : width, column = from_right ? -1 : 1;
   const int64_t first = (from_bottom ? (height - 1) * width : 0) + (from_right ? width - 1 : 0);
-  const bool transposed = orientation >= 5;
   const int64_t down = transposed ? column : row, right = transposed ? row : column;
   ImageSize upright = UprightSize(stored.size, orientation);
   for (int64_t y = 0; y < upright.height; ++y) {
@@ -96,6 +104,16 @@ std::string_view ConversionKey(Conversion conversion) { return kNames[conversion
 
 ImageSize UprightSize(ImageSize stored, int orientation) {
   return orientation >= 5 ? ImageSize{stored.width, stored.height} : stored;
+}
+
+Region StoredRegion(const Region& upright, ImageSize stored, int orientation) {
+  const Turning turning = TurningOf(orientation);
+  Region region = upright;
+  if (turning.transposed)
+    region = {upright.x, upright.y, {upright.size.width, upright.size.height}};
+  if (turning.from_bottom) region.y = stored.height - region.y - region.size.height;
+  if (turning.from_right) region.x = stored.width - region.x - region.size.width;
+  return region;
 }
 
 RgbImage RgbConverter::Convert(const SourceImage& image, ConversionCounts* counts) {

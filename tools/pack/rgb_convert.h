@@ -49,4 +49,7 @@ class RgbConverter {
 // The size after `orientation` (1 … 8, as EXIF counts) is applied.
 ImageSize UprightSize(ImageSize stored, int orientation);
 
+// Where the part `upright` of a picture that stands upright lies in the picture as stored.
+Region StoredRegion(const Region& upright, ImageSize stored, int orientation);
+
 }  // namespace shardmill

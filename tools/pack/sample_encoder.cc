@@ -58,12 +58,14 @@ Status SampleEncoder::MakeRecord(const Sample& sample, const GeometryOptions& ge
   // Labels first: they are small, and a wrong class table shows in them.
   if (segmentation) RETURN_IF_ERROR(DecodeLabels(sample, encoded));
   ASSIGN_OR_RETURN(std::string file, ReadSource(sample.image, encoded));
-  RETURN_IF_ERROR(decoder_.Decode(file, options_.max_pixels, &image_));
+  ASSIGN_OR_RETURN(const ImageSize size, decoder_.Open(file, options_.max_pixels));
+  RETURN_IF_ERROR(CheckSizes(size, geometry));
+  Placement placement = Place(geometry, size, sample.key);
+  const Region needed = placement.resized == size ? placement.Visible() : Region{0, 0, size};
+  ASSIGN_OR_RETURN(const Region part, decoder_.Read(needed, &image_));
   RgbImage image = converter_.Convert(image_, &encoded->conversions);
-  RETURN_IF_ERROR(CheckSizes(image.size, geometry));
-  Placement placement = Place(geometry, image.size, sample.key);
   encoded->statistics.set_records(1);
-  RETURN_IF_ERROR(EncodeImage(image, placement, encoded));
+  RETURN_IF_ERROR(EncodeImage(image, placement.Within(part), encoded));
   RETURN_IF_ERROR(segmentation ? EncodeLabels(placement, encoded)
                                : EncodeClassId(sample.class_id, encoded));
   encoded->record.meta = MakeMeta(sample, placement, geometry.resize.has_value());

@@ -11,6 +11,12 @@
 
 namespace shardmill {
 
+// A part of an image: rows [y, y + size.height), columns [x, x + size.width).
+struct Region {
+  uint32_t y = 0, x = 0;
+  ImageSize size;
+};
+
 enum class PixelLayout { kGray, kGrayAlpha, kRgb, kRgba, kPalette };
 
 constexpr int ChannelsOf(PixelLayout layout) {

@@ -54,6 +54,35 @@ TEST(Geometry, LargerCropKeepsTheWholeSide) {
   EXPECT_EQ(Place(odd, {3, 3}, "").y, -1);  // one row above, none below
 }
 
+TEST(Geometry, WindowOfAPartShowsTheSamePixels) {
+  const ClassIdMap labels = Labels({20, 30}, 1, 200);
+  const std::vector<uint8_t> image = ImageOf(labels);
+  for (const ImageSize crop : {ImageSize{7, 9}, ImageSize{26, 9}, ImageSize{8, 41}}) {
+    GeometryOptions options;
+    options.crop = crop;
+    const Placement placement = Place(options, labels.size, "key");
+    const Region part = placement.Visible();
+    std::vector<uint8_t> pixels, of_whole, of_part;
+    for (uint32_t y = 0; y < part.size.height; ++y) {
+      const auto row = image.begin() + 3 * ((part.y + y) * 30 + part.x);
+      pixels.insert(pixels.end(), row, row + 3 * part.size.width);
+    }
+    CutImage({labels.size, image.data()}, placement, 77, &of_whole);
+    CutImage({part.size, pixels.data()}, placement.Within(part), 77, &of_part);
+    EXPECT_EQ(of_whole, of_part);
+  }
+}
+
+TEST(Geometry, WindowOfAResizedImageIsNotMoved) {
+  GeometryOptions options;
+  options.resize = ImageSize{10, 10};
+  options.crop = ImageSize{4, 4};
+  const Placement placement = Place(options, {20, 20}, "key");
+  const Placement within = placement.Within({0, 0, {20, 20}});
+  EXPECT_EQ(within.resized, (ImageSize{10, 10}));
+  EXPECT_EQ(within.y, placement.y);
+}
+
 TEST(Geometry, RandomCropsFollowSeedAndKeyAlone) {
   GeometryOptions options;
   options.crop = ImageSize{10, 10};

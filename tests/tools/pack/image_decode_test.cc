@@ -4,6 +4,7 @@
 
 #include "tests/tools/pack/image_files.h"
 #include "tools/pack/png_decode.h"
+#include "tools/pack/rgb_convert.h"
 
 namespace shardmill {
 namespace {
@@ -60,6 +61,109 @@ TEST(ImageDecode, EveryCutOfAPngIsFound) {
     EXPECT_EQ(decoder.Decode(png.substr(0, bytes), kNoLimit, &image).code(), StatusCode::kDataLoss)
         << "cut at " << bytes;
   }
+}
+
+TEST(ImageDecode, EveryCutOfAJpegIsFoundWhateverThePart) {
+  const std::string jpeg = Jpeg(Photo({40, 40}, 1), 90);
+  ImageDecoder decoder;
+  SourceImage image;
+  for (size_t bytes = 0; bytes < jpeg.size(); ++bytes) {
+    const std::string cut = jpeg.substr(0, bytes);
+    Status status = decoder.Open(cut, kNoLimit).status();
+    if (status.ok()) status = decoder.Read({0, 0, {bytes % 2 == 0 ? 40u : 3u, 5}}, &image).status();
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss) << "cut at " << bytes << " of " << jpeg.size();
+  }
+  EXPECT_TRUE(decoder.Decode(jpeg, kNoLimit, &image).ok());
+}
+
+TEST(ImageDecode, CutJpegThatWasClosedIsFound) {
+  const std::string jpeg = Jpeg(Photo({64, 64}, 1), 90);
+  ImageDecoder decoder;
+  SourceImage image;
+  Status status = decoder.Decode(jpeg.substr(0, jpeg.size() / 2) + "\xff\xd9", kNoLimit, &image);
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss) << status.ToString();
+}
+
+TEST(ImageDecode, JpegColorsAreInRgbOrderAndGrayStaysGray) {
+  ImageDecoder decoder;
+  SourceImage image;
+  TestImage red = MakeImage({16, 16}, 3, [](int, int, int c) { return c == 0 ? 200 : 30; });
+  ASSERT_TRUE(decoder.Decode(Jpeg(red, 95), kNoLimit, &image).ok());
+  EXPECT_EQ(image.layout, PixelLayout::kRgb);
+  EXPECT_NEAR(image.samples[0], 200, 4);
+  EXPECT_NEAR(image.samples[1], 30, 4);
+  EXPECT_NEAR(image.samples[2], 30, 4);
+  TestImage gray = MakeImage({8, 9}, 1, [](int, int, int) { return 77; });
+  ASSERT_TRUE(decoder.Decode(Jpeg(gray, 90), kNoLimit, &image).ok());
+  EXPECT_EQ(image.layout, PixelLayout::kGray);
+  EXPECT_EQ(image.samples.size(), 72u);
+  EXPECT_NEAR(image.samples[0], 77, 2);
+}
+
+TEST(ImageDecode, StrayBytesBehindAJpegAreNoted) {
+  const std::string jpeg = Jpeg(Photo({24, 24}, 1), 90);
+  ImageDecoder decoder;
+  SourceImage image;
+  ASSERT_TRUE(decoder.Decode(jpeg, kNoLimit, &image).ok());
+  EXPECT_FALSE(image.had_stray_bytes);
+  ASSERT_TRUE(decoder.Decode(jpeg + "trailer", kNoLimit, &image).ok());
+  EXPECT_TRUE(image.had_stray_bytes);
+}
+
+TEST(ImageDecode, LimitOfPixelsIsAUsageError) {
+  ImageDecoder decoder;
+  SourceImage image;
+  for (const std::string& file : {Jpeg(Photo({10, 10}, 1), 90), Png(Photo({10, 10}, 1))}) {
+    EXPECT_EQ(decoder.Decode(file, 99, &image).code(), StatusCode::kInvalidArgument);
+    EXPECT_TRUE(decoder.Decode(file, 100, &image).ok());
+  }
+}
+
+// The region of a picture of three channels.
+std::vector<uint8_t> Cut(const RgbImage& image, const Region& region) {
+  std::vector<uint8_t> pixels;
+  for (uint32_t y = 0; y < region.size.height; ++y) {
+    const uint8_t* row = image.pixels + 3 * (uint64_t{region.y + y} * image.size.width + region.x);
+    pixels.insert(pixels.end(), row, row + 3 * region.size.width);
+  }
+  return pixels;
+}
+
+TEST(ImageDecode, PartOfATurnedFileIsThatPartOfTheUprightPicture) {
+  ImageDecoder decoder;
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    const std::string jpeg = WithOrientation(Jpeg(Photo({50, 70}, 1), 90), orientation);
+    SourceImage whole, image;
+    RgbConverter whole_converter, converter;
+    ConversionCounts counts = {};
+    ASSERT_TRUE(decoder.Decode(jpeg, kNoLimit, &whole).ok());
+    const RgbImage upright = whole_converter.Convert(whole, &counts);
+    for (const Region& needed : {Region{0, 0, {1, 1}}, Region{3, 20, {11, 17}},
+                                 Region{41, 9, {9, 40}}, Region{0, 0, upright.size}}) {
+      ASSERT_EQ(*decoder.Open(jpeg, kNoLimit), upright.size);
+      const Result<Region> part = decoder.Read(needed, &image);
+      ASSERT_TRUE(part.ok()) << part.status().ToString();
+      EXPECT_EQ(part->y, needed.y);
+      EXPECT_EQ(part->x, needed.x);
+      ASSERT_EQ(part->size, needed.size);
+      const RgbImage rgb = converter.Convert(image, &counts);
+      ASSERT_EQ(rgb.size, needed.size);
+      EXPECT_EQ(Cut(rgb, {0, 0, rgb.size}), Cut(upright, needed)) << orientation;
+    }
+  }
+}
+
+TEST(ImageDecode, OtherFormatsComeWhole) {
+  ImageDecoder decoder;
+  SourceImage image;
+  const std::string png = Png(Photo({9, 11}, 1));
+  ASSERT_EQ(*decoder.Open(png, kNoLimit), (ImageSize{9, 11}));
+  const Result<Region> part = decoder.Read({2, 3, {4, 5}}, &image);
+  ASSERT_TRUE(part.ok());
+  EXPECT_EQ(part->y, 0u);
+  EXPECT_EQ(part->x, 0u);
+  EXPECT_EQ(part->size, (ImageSize{9, 11}));
+  EXPECT_EQ(image.samples.size(), 9u * 11 * 3);
 }
 
 TEST(ImageDecode, PaletteIndexBeyondThePaletteIsDamage) {

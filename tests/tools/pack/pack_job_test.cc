@@ -10,6 +10,8 @@
 #include "proto/record_meta.pb.h"
 #include "reader/dataset.h"
 #include "tests/tools/pack/image_files.h"
+#include "tools/pack/image_decode.h"
+#include "tools/pack/rgb_convert.h"
 #include "tools/random_stream.h"
 
 namespace shardmill {
@@ -204,6 +206,43 @@ TEST_F(PackJobTest, RecordsShowTheWindowThatTheirMetadataSays) {
   EXPECT_EQ(manifest_.ignore(), 255u);
 }
 
+// Only the window of a JPEG file is decoded; nobody must see that in the pixels.
+TEST_F(PackJobTest, WindowsOfTurnedJpegsHoldThePixelsOfAFullDecode) {
+  std::map<std::string, std::string> files;
+  for (int i = 0; i < 16; ++i) {
+    const int orientation = i % 8 + 1;
+    const ImageSize upright = orientation >= 5 ? ImageSize{90, 66} : ImageSize{66, 90};
+    const std::string stem = "o" + std::to_string(i);
+    files["train/" + stem + ".jpg"] =
+        WithOrientation(Jpeg(Photo({66, 90}, static_cast<uint64_t>(i)), 90), orientation);
+    AddPair("train", stem + ".jpg", files["train/" + stem + ".jpg"],
+            Png(ColorLabel(upright, RandomIds(upright, 3))));
+  }
+  options_.crop = ImageSize{20, 70};
+  options_.crop_mode = CropMode::kRandom;
+  ExpectCode(0);
+  const auto records = Read("train");
+  ASSERT_EQ(records.size(), 16u);
+  for (const auto& [key, record] : records) {
+    ImageDecoder decoder;
+    SourceImage whole;
+    RgbConverter converter;
+    ConversionCounts counts = {};
+    ASSERT_TRUE(decoder.Decode(files[key], uint64_t{1} << 30, &whole).ok());
+    const RgbImage picture = converter.Convert(whole, &counts);
+    for (int y = 0; y < 20; ++y) {
+      for (int x = 0; x < 70; ++x) {
+        const int64_t v = y + record.meta.crop_y(), u = x + record.meta.crop_x();
+        const bool inside = v >= 0 && u >= 0 && v < picture.size.height && u < picture.size.width;
+        for (int c = 0; c < 3; ++c) {
+          const int expected = inside ? picture.pixels[3 * (v * picture.size.width + u) + c] : 0;
+          ASSERT_EQ(record.image[static_cast<size_t>(3 * (y * 70 + x) + c)], expected) << key;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(PackJobTest, ResizeComesBeforeCrop) {
   AddScene("train", "a", {30, 40}, 1);
   AddScene("train", "b", {15, 60}, 2);
@@ -320,9 +359,10 @@ TEST_F(PackJobTest, CountsAddUpWhateverIsBroken) {
   ExpectCode(6);
   EXPECT_NE(out_.find("6 packed + 9 skipped = 15 inputs"), std::string::npos) << out_;
   for (const char* text :
-       {"train/empty.png: this is an empty file", "train/cut.png: ", "train/short.jpg: damaged JPEG",
-        "train/text.png: this is no image file", "label train_labels/lossy.png is a JPEG file",
-        "train/orphan.png: there is no label", "train_labels/widow.png: there is no image"}) {
+       {"train/empty.png: this is an empty file",
+        "train/cut.png: ", "train/short.jpg: damaged JPEG", "train/text.png: this is no image file",
+        "label train_labels/lossy.png is a JPEG file", "train/orphan.png: there is no label",
+        "train_labels/widow.png: there is no image"}) {
     EXPECT_NE(out_.find(text), std::string::npos) << text << "\n" << out_;
   }
   EXPECT_EQ(Read("train").size(), 6u);

@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "tools/pack/decode/png_fast.h"
+#include "tools/pack/image_decode.h"
 
 namespace shardmill {
 namespace {
@@ -97,6 +98,8 @@ class PngSuite : public testing::Test {
       status = decoder_.ReadPixels(pixels.data());
     }
     EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+    SourceImage image;
+    EXPECT_EQ(ImageDecoder().Decode(file, kMaxPixels, &image).code(), StatusCode::kDataLoss);
   }
 
   void CheckSound(const std::string& file, const std::string& stem) {
@@ -104,9 +107,15 @@ class PngSuite : public testing::Test {
     ASSERT_TRUE(status.ok()) << status.ToString();
     const bool interlaced = stem[3] == 'i';
     ASSERT_EQ(decoder_.NotHandled(), interlaced ? "interlaced" : "");
-    if (interlaced) return;
     std::vector<uint8_t> pixels(decoder_.layout().Bytes());
-    ASSERT_TRUE(decoder_.ReadPixels(pixels.data()).ok());
+    if (!interlaced) {
+      ASSERT_TRUE(decoder_.ReadPixels(pixels.data()).ok());
+    }
+    // The packer's own way, which goes elsewhere with interlaced files, gives the same samples.
+    SourceImage image;
+    ASSERT_TRUE(ImageDecoder().Decode(file, kMaxPixels, &image).ok());
+    if (interlaced) pixels = image.samples;
+    ASSERT_EQ(image.samples, pixels);
     const std::vector<int> expected = ReadNumbers(folder_ / "json" / (stem + ".json"));
     ASSERT_FALSE(expected.empty());
     EXPECT_EQ(AllRgba(decoder_, pixels), expected);
@@ -134,7 +143,7 @@ TEST_F(PngSuite, SoundFilesHaveTheExpectedPixelsAndBrokenOnesAreRefused) {
   }
   EXPECT_EQ(files, 175);
   EXPECT_EQ(broken, 14);
-  EXPECT_EQ(compared_, files - broken - 35);
+  EXPECT_EQ(compared_, files - broken);
 }
 
 }  // namespace

@@ -48,6 +48,16 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 void* operator new[](std::size_t bytes, std::align_val_t alignment) {
   return shardmill::Counted(bytes, static_cast<std::size_t>(alignment));
 }
+// The sanitizers bring these forms too; all must take from the same heap.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return shardmill::Counted(bytes, 1);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return shardmill::Counted(bytes, 1);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return shardmill::Counted(bytes, static_cast<std::size_t>(alignment));
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

@@ -20,10 +20,10 @@ void ExpectEqualResults(const Shape& shape, Activation activation, const Floats&
   EXPECT_TRUE(TensorNear(actual.mean, expected.mean, kElementTolerance));
   EXPECT_TRUE(TensorNear(actual.variance, expected.variance, kNormTolerance));
   EXPECT_TRUE(TensorNear(actual.y, expected.y, kNormTolerance));
-  // Sums of n terms of size one.
-  const double sums = kNormTolerance * static_cast<double>(shape.Pixels());
-  EXPECT_TRUE(TensorNear(actual.dscale, expected.dscale, sums));
-  EXPECT_TRUE(TensorNear(actual.dshift, expected.dshift, sums));
+  // Sums of a term of size one per pixel.
+  const Floats terms(shape.c, 1.0f + static_cast<float>(shape.Pixels()));
+  EXPECT_TRUE(SumsNear(actual.dscale, expected.dscale, terms, kSumTolerance));
+  EXPECT_TRUE(SumsNear(actual.dshift, expected.dshift, terms, kSumTolerance));
   EXPECT_TRUE(TensorNear(actual.dx, expected.dx, kNormTolerance));
 }
 

@@ -6,35 +6,12 @@
 
 #include "proto/manifest.pb.h"
 #include "reader/statistics.h"
+#include "tools/pack/pixel_sums.h"
 
 namespace shardmill {
 namespace {
 
 constexpr size_t kChannels = 3;
-
-struct ChannelSums {
-  uint64_t sum[kChannels] = {}, sum_sq[kChannels] = {};
-};
-
-// Adds one row of interleaved RGB. 32-bit sums are fast and hold 65,536 squares of bytes.
-void AddRow(const uint8_t* row, size_t pixels, ChannelSums* sums) {
-  constexpr size_t kPiece = 65536;
-  while (pixels > 0) {
-    const size_t piece = std::min(pixels, kPiece);
-    uint32_t sum[kChannels] = {}, sum_sq[kChannels] = {};
-    for (size_t i = 0; i < piece; ++i, row += kChannels) {
-      for (size_t c = 0; c < kChannels; ++c) {
-        sum[c] += row[c];
-        sum_sq[c] += uint32_t{row[c]} * row[c];
-      }
-    }
-    for (size_t c = 0; c < kChannels; ++c) {
-      sums->sum[c] += sum[c];
-      sums->sum_sq[c] += sum_sq[c];
-    }
-    pixels -= piece;
-  }
-}
 
 // Labels consist of long runs of one id: counting a run is one addition.
 template <typename Id>
@@ -60,10 +37,10 @@ std::vector<uint64_t> CountIds(const ClassIdMap& labels, const Region& region) {
 }  // namespace
 
 void MeasureImage(const RgbImage& image, const Region& region, proto::Statistics* statistics) {
-  ChannelSums sums;
+  RgbSums sums;
   for (uint32_t y = 0; y < region.size.height; ++y) {
     const size_t first = size_t{region.y + y} * image.size.width + region.x;
-    AddRow(image.pixels + kChannels * first, region.size.width, &sums);
+    AddRgbSums(image.pixels + kChannels * first, region.size.width, &sums);
   }
   statistics->set_image_pixels(region.size.pixels());
   for (size_t c = 0; c < kChannels; ++c) {

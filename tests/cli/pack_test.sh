@@ -150,6 +150,23 @@ holds err "colour 128,128,128 (#808080)"
 holds err "train_labels/scene_000"
 check is_missing few
 
+# BMP goes through the plug-in that lies beside the program.
+mkdir -p bmp/train/a bmp/train/b
+for class in a b; do
+  python3 -c '
+import struct, sys
+pixels = bytes(range(2 * 8))  # 2 rows of 2 BGR pixels, padded to 8 bytes
+sys.stdout.buffer.write(b"BM" + struct.pack("<IHHI", 54 + len(pixels), 0, 0, 54) +
+    struct.pack("<IiiHHIIiiII", 40, 2, 2, 1, 24, 0, len(pixels), 0, 0, 0, 0) + pixels)
+' >bmp/train/$class/1.bmp
+done
+expect 0 pack bmp -o bmp-out
+holds out "2 packed + 0 skipped"
+expect 0 pack bmp -o bmp-out --overwrite --order sorted --json --quiet
+head -c 40 bmp/train/a/1.bmp >bmp/train/a/2.bmp
+expect 4 pack bmp -o bmp-out2 --resize 2x2
+holds err "train/a/2.bmp: damaged or cut image"
+
 # A locked folder is refused.
 mkdir locked
 exec 9>locked/.shardmill-lock

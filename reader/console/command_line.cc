@@ -11,12 +11,11 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "reader/base/interrupt.h"
+#include "reader/console/help_formatter.h"
 #include "reader/console/terminal.h"
 
 namespace shardmill {
 namespace {
-
-constexpr int kHelpColumn = 34;
 
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -90,7 +89,7 @@ CommandLine::CommandLine(std::string program, std::string description, std::stri
   app_->set_help_flag("-h,--help", "Prints this help and exits");
   app_->set_version_flag("--version", program_ + " " + version, "Prints the version and exits");
   app_->require_subcommand(0, 1);
-  app_->get_formatter()->column_width(kHelpColumn);
+  app_->formatter(std::make_shared<HelpFormatter>());
 }
 
 CommandLine::~CommandLine() = default;
@@ -98,7 +97,6 @@ CommandLine::~CommandLine() = default;
 CLI::App* CommandLine::Add(const std::string& name, const std::string& description,
                            CommandFunction run) {
   CLI::App* app = app_->add_subcommand(name, description);
-  app->get_formatter()->column_width(kHelpColumn);
   commands_.push_back({app, std::move(run)});
   return app;
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "reader/base/thread_budget.h"
@@ -25,7 +27,8 @@ constexpr size_t kSizesShown = 10;
 constexpr double kMuchIgnored = 0.2;
 
 void Warn(const std::string& text) {
-  std::fprintf(stderr, "shardmill pack: warning: %s\n", EscapeControl(text).c_str());
+  std::fprintf(stderr, "shardmill pack: warning: %s\n",
+               EscapeControl(text, KeepLineEnds::kYes).c_str());
 }
 
 void Note(const PackOptions& options, const std::string& text) {
@@ -59,6 +62,7 @@ class PackJob {
   Status Pack();
   Status Finish(OutputFolder* folder, Progress* progress);
   void PrintReport(bool colored) const;
+  void WarnAboutSpace(uint64_t bytes) const;
   void WarnAboutClasses() const;
   std::unique_ptr<Progress> StartProgress(const char* action, uint64_t total) const;
   PackReport Report() const;
@@ -136,6 +140,7 @@ Result<int> PackJob::Run() {
   if (!options_.dry_run) RETURN_IF_ERROR(Pack());
   PrintReport(WantsColor(stdout));
   if (!packed_) return kExitDone;
+  if (!result_.unknown_labels.empty()) Warn(result_.unknown_labels);
   WarnAboutClasses();
   return result_.skipped() > options_.on_error.allowed ? kExitInputsSkipped : kExitDone;
 }
@@ -143,7 +148,9 @@ Result<int> PackJob::Run() {
 Status PackJob::Pack() {
   ASSIGN_OR_RETURN(auto folder,
                    OutputFolder::Open(options_.output, options_.overwrite, plan_.dataset_id));
-  Note(options_, DescribePlan(Report()));
+  const uint64_t bytes = plan_.inputs() * plan_.record_bytes;
+  Note(options_, DescribePlan(Report()) + "; at most " + FormatBytes(bytes) + " in all");
+  WarnAboutSpace(bytes);
   auto progress = StartProgress("packing", plan_.inputs());
   Status status = Finish(folder.get(), progress.get());
   seconds_ = progress->ElapsedSeconds();
@@ -161,6 +168,14 @@ Status PackJob::Finish(OutputFolder* folder, Progress* progress) {
   RETURN_IF_ERROR(folder->Publish());
   packed_ = true;
   return OkStatus();
+}
+
+void PackJob::WarnAboutSpace(uint64_t bytes) const {
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(options_.output, error);
+  if (error || space.available >= bytes) return;
+  Warn(options_.output + " has " + FormatBytes(space.available) + " free; the shards take up to " +
+       FormatBytes(bytes));
 }
 
 void PackJob::PrintReport(bool colored) const {

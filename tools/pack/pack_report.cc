@@ -294,6 +294,7 @@ std::string SummaryJson(const PackReport& report) {
   if (report.result != nullptr) {
     json.Key("packed").Number(report.result->records());
     json.Key("skipped").Number(report.result->skipped());
+    json.Key("failed").Number(0);  // an input that fails ends the pack, without a report
     WriteSplits(*report.result, &json);
     WriteClasses(report, &json);
     WriteMoments(*report.result, &json);

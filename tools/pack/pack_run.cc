@@ -75,9 +75,10 @@ PackRun::PackRun(const PackPlan& plan, const PackOptions& options, int threads, 
 
 Result<PackResult> PackRun::Run() {
   for (const SplitPlan& split : plan_.splits) RETURN_IF_ERROR(PackSplit(split));
-  if (only_label_values_) {
-    return DataLossError(unknown_.Describe(plan_.schema.classes.size(), plan_.colors_in_files));
+  if (!unknown_.empty()) {
+    result_.unknown_labels = unknown_.Describe(plan_.schema.classes.size(), plan_.colors_in_files);
   }
+  if (only_label_values_) return DataLossError(result_.unknown_labels);
   return std::move(result_);
 }
 

@@ -32,6 +32,7 @@ struct PackResult {
   std::vector<SplitResult> splits;
   ConversionCounts conversions = {};
   LabelKindCounts label_kinds = {};
+  std::string unknown_labels;  // of skipped inputs: values that are no class; empty: none
 
   uint64_t inputs() const;
   uint64_t records() const;

@@ -47,7 +47,7 @@ SampleEncoder::SampleEncoder(const PackPlan& plan, const PackOptions& options,
 EncodedSample SampleEncoder::Encode(const Sample& sample, const GeometryOptions& geometry,
                                     SampleWork work) {
   EncodedSample encoded;
-  encoded.status = work == SampleWork::kLabelValues ? DecodeLabels(sample, &encoded)
+  encoded.status = work == SampleWork::kLabelValues ? CheckLabels(sample, &encoded)
                                                     : MakeRecord(sample, geometry, &encoded);
   return encoded;
 }
@@ -59,7 +59,9 @@ Status SampleEncoder::MakeRecord(const Sample& sample, const GeometryOptions& ge
   if (segmentation) RETURN_IF_ERROR(DecodeLabels(sample, encoded));
   ASSIGN_OR_RETURN(std::string file, ReadSource(sample.image, encoded));
   ASSIGN_OR_RETURN(const ImageSize size, decoder_.Open(file, options_.max_pixels));
+  // A label that was scaled holds mixed colours too: its size is the better message.
   RETURN_IF_ERROR(CheckSizes(size, geometry));
+  if (segmentation) RETURN_IF_ERROR(TakeUnknown(encoded));
   Placement placement = Place(geometry, size, sample.key);
   const Region needed = placement.resized == size ? placement.Visible() : Region{0, 0, size};
   ASSIGN_OR_RETURN(const Region part, decoder_.Read(needed, &image_));
@@ -74,18 +76,18 @@ Status SampleEncoder::MakeRecord(const Sample& sample, const GeometryOptions& ge
 
 Result<std::string> SampleEncoder::ReadSource(const SourceFile& file,
                                               EncodedSample* encoded) const {
-  ASSIGN_OR_RETURN(std::string content, ReadFile(JoinPath(plan_.root, file.path), file.bytes));
-  if (content.size() != file.bytes) {
+  Result<std::string> content = ReadFile(JoinPath(plan_.root, file.path), file.bytes);
+  const bool changed = content.ok() ? content->size() != file.bytes
+                                    : content.status().code() == StatusCode::kInvalidArgument;
+  if (changed) {
     return DataLossError(file.path + " had " + std::to_string(file.bytes) +
-                         " bytes when the folder was listed and has " +
-                         std::to_string(content.size()) + " now");
+                         " bytes when the folder was listed, and was changed since");
   }
-  encoded->source_bytes += content.size();
+  if (content.ok()) encoded->source_bytes += content->size();
   return content;
 }
 
 Status SampleEncoder::DecodeLabels(const Sample& sample, EncodedSample* encoded) {
-  if (plan_.task != Task::kSegmentation) return OkStatus();
   const std::string context = "label " + sample.label.path;
   ASSIGN_OR_RETURN(std::string file, ReadSource(sample.label, encoded));
   if (SniffFormat(file) == FileFormat::kJpeg) {
@@ -96,11 +98,23 @@ Status SampleEncoder::DecodeLabels(const Sample& sample, EncodedSample* encoded)
   if (label_image_.orientation != 1) {
     return DataLossError(context + " carries an EXIF orientation; save it upright");
   }
-  Result<LabelKind> kind = labels_.Decode(label_image_, &label_map_, &encoded->unknown);
+  unknown_ = UnknownValues();
+  Result<LabelKind> kind = labels_.Decode(label_image_, &label_map_, &unknown_);
   if (!kind.ok()) return kind.status().WithContext(context);
   encoded->label_kind = *kind;
-  if (!encoded->unknown.empty()) return DataLossError(DescribeUnknown(encoded->unknown));
   return OkStatus();
+}
+
+Status SampleEncoder::TakeUnknown(EncodedSample* encoded) {
+  if (unknown_.empty()) return OkStatus();
+  encoded->unknown = std::move(unknown_);
+  return DataLossError(DescribeUnknown(encoded->unknown));
+}
+
+Status SampleEncoder::CheckLabels(const Sample& sample, EncodedSample* encoded) {
+  if (plan_.task != Task::kSegmentation) return OkStatus();
+  RETURN_IF_ERROR(DecodeLabels(sample, encoded));
+  return TakeUnknown(encoded);
 }
 
 Status SampleEncoder::CheckSizes(ImageSize image, const GeometryOptions& geometry) const {

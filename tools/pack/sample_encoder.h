@@ -45,7 +45,11 @@ class SampleEncoder {
  private:
   Status MakeRecord(const Sample& sample, const GeometryOptions& geometry, EncodedSample* encoded);
   Result<std::string> ReadSource(const SourceFile& file, EncodedSample* encoded) const;
+  // Fills label_map_ and unknown_.
   Status DecodeLabels(const Sample& sample, EncodedSample* encoded);
+  // An error that describes unknown_, unless there is nothing in it.
+  Status TakeUnknown(EncodedSample* encoded);
+  Status CheckLabels(const Sample& sample, EncodedSample* encoded);
   Status CheckSizes(ImageSize image, const GeometryOptions& geometry) const;
   Status EncodeImage(RgbImage image, const Placement& placement, EncodedSample* encoded);
   Status EncodeLabels(const Placement& placement, EncodedSample* encoded);
@@ -62,6 +66,7 @@ class SampleEncoder {
   // Buffers that keep their size from sample to sample.
   SourceImage image_, label_image_;
   ClassIdMap label_map_, resized_labels_, cut_labels_;
+  UnknownValues unknown_;
   std::vector<uint8_t> resized_, cut_, one_hot_;
 };
 

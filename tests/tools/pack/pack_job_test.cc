@@ -285,6 +285,14 @@ TEST_F(PackJobTest, LabelOfAnotherSizeIsAnError) {
   ExpectError(StatusCode::kDataLoss, "its label 20 high × 30 wide");
 }
 
+// Scaled labels hold mixed colours; their size tells what happened.
+TEST_F(PackJobTest, SizeOfALabelIsReportedBeforeItsColors) {
+  TestImage label = ColorLabel({20, 30}, RandomIds({20, 30}, 1));
+  label.samples[0] = 77;
+  AddPair("train", "a.png", Png(Photo({16, 24}, 1)), Png(label));
+  ExpectError(StatusCode::kDataLoss, "its label 20 high × 30 wide");
+}
+
 TEST_F(PackJobTest, MixedSizesAreListed) {
   AddScene("train", "a", {16, 24}, 1);
   AddScene("train", "b", {16, 24}, 2);
@@ -337,6 +345,10 @@ TEST_F(PackJobTest, UnknownColorsAreCountedOverTheWholeSet) {
     EXPECT_EQ(status.message(), first_message);
     EXPECT_TRUE(output_.Files().empty());
   }
+  options_.on_error.skip = true;
+  ExpectCode(6);
+  EXPECT_NE(out_.find("9 packed + 4 skipped = 13 inputs"), std::string::npos) << out_;
+  EXPECT_NE(error_.find("warning: 4 label files hold 4 pixels"), std::string::npos) << error_;
 }
 
 TEST_F(PackJobTest, CountsAddUpWhateverIsBroken) {

@@ -153,11 +153,13 @@ std::pair<size_t, size_t> FolderListing::FilesBelow(std::string_view folder) con
 }
 
 std::vector<std::string> FolderListing::FoldersIn(std::string_view folder) const {
-  return DirectlyIn(folders, folder, [](const std::string& path) { return path; });
+  return DirectlyIn(folders, folder,
+                    [](const std::string& path) -> std::string_view { return path; });
 }
 
 std::vector<std::string> FolderListing::FilesIn(std::string_view folder) const {
-  return DirectlyIn(files, folder, [](const ListedFile& file) { return file.path; });
+  return DirectlyIn(files, folder,
+                    [](const ListedFile& file) -> std::string_view { return file.path; });
 }
 
 Result<FolderListing> ScanFolder(const std::string& root) {

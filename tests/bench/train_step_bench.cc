@@ -6,7 +6,8 @@
 //
 // The number of threads is OMP_NUM_THREADS. Times are the fastest of several, which other work on
 // the machine disturbs least; with one thread they are of the processor, not of the clock on the
-// wall, so that other work hardly counts.
+// wall, so that other work hardly counts. With more threads, `chrt -r 10` before the command keeps
+// other work away (root).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

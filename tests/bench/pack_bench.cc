@@ -3,9 +3,9 @@
 //
 //   bazel run -c opt //tests/bench:pack_bench -- SHARDMILL SOURCE OUT [pack options …]
 //
-// SHARDMILL is the program; OUT an empty folder, best in memory. Times are processor times (all
-// threads, system included) of the best of several rounds, because other work on the machine
-// disturbs them least; wall times stand beside them.
+// SHARDMILL is the program; OUT a folder (made when missing), best in memory. Times are processor
+// times (all threads, system included) of the best of several rounds, because other work on the
+// machine disturbs them least; wall times stand beside them.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/resource.h>
@@ -16,8 +16,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "opencv2/core.hpp"
@@ -162,6 +164,12 @@ bool PackBench::CompareLabels() const {
 }
 
 int PackBench::Run() {
+  std::error_code error;
+  std::filesystem::create_directories(out_, error);
+  if (error) {
+    std::fprintf(stderr, "cannot make folder %s: %s\n", out_.c_str(), error.message().c_str());
+    return 1;
+  }
   Result<InputSet> set = ReadInputSet(source_, LayoutOptions());
   if (!set.ok()) {
     std::fprintf(stderr, "%s\n", set.status().ToString().c_str());

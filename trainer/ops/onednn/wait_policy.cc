@@ -9,6 +9,7 @@
 // it. (A change in .preinit_array is lost: glibc sets the environment again behind it.) So the
 // program starts itself a second time, before main and before there is any thread. A user's own
 // setting wins, and where the restart is not possible the default stays.
+#include <limits.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -21,7 +22,15 @@ __attribute__((constructor)) void RestartWithShortSpin(int /*argc*/, char** argv
   if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   if (std::getenv("GOMP_SPINCOUNT") != nullptr) return;
   if (setenv("GOMP_SPINCOUNT", kSpinCount, /*overwrite=*/0) != 0) return;
-  execv("/proc/self/exe", argv);
+  // By its path, so that ps and pgrep go on showing the name of the program.
+  constexpr char kSelf[] = "/proc/self/exe";
+  char path[PATH_MAX];
+  const ssize_t length = readlink(kSelf, path, sizeof path - 1);
+  if (length > 0) {
+    path[length] = '\0';
+    execv(path, argv);
+  }
+  execv(kSelf, argv);
 }
 
 }  // namespace

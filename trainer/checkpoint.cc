@@ -124,6 +124,10 @@ LoadedCheckpoint& LoadedCheckpoint::operator=(LoadedCheckpoint&&) noexcept = def
 
 Result<LoadedCheckpoint> LoadedCheckpoint::Read(const std::string& path) {
   ASSIGN_OR_RETURN(std::string bytes, ReadFile(path, kMaxFileBytes));
+  return FromBytes(path, std::move(bytes));
+}
+
+Result<LoadedCheckpoint> LoadedCheckpoint::FromBytes(const std::string& path, std::string bytes) {
   LoadedCheckpoint checkpoint(path, std::move(bytes));
   RETURN_IF_ERROR(checkpoint.Parse().WithContext(path));
   return checkpoint;

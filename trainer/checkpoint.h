@@ -38,11 +38,14 @@ class LoadedCheckpoint {
   // NotFound when there is no such file; DataLoss with the path when it is damaged, cut or no
   // checkpoint.
   static Result<LoadedCheckpoint> Read(const std::string& path);
+  // The same of a file's content that is already here. `path` is for messages.
+  static Result<LoadedCheckpoint> FromBytes(const std::string& path, std::string bytes);
   ~LoadedCheckpoint();
   LoadedCheckpoint(LoadedCheckpoint&&) noexcept;
   LoadedCheckpoint& operator=(LoadedCheckpoint&&) noexcept;
 
   const std::string& path() const { return path_; }
+  const std::string& bytes() const { return bytes_; }  // of the whole file
   const proto::Checkpoint& description() const { return *description_; }
 
   // Copies a buffer out; DataLoss when it is missing or has another number of elements.

@@ -86,6 +86,12 @@ const std::vector<Row>& Table() {
       {"seed", "Run", "N", "Of the initial weights and of the order of records"},
       {"eval_every", "Run", "N", "Evaluate after every N epochs and the last; 0: never", 0, 1e6},
       {"limit_steps", "Run", "N", "Stop after N steps of the whole run; 0: no limit"},
+
+      {"deterministic", "Ranks", "", "The same bits on any number of ranks and threads"},
+      {"micro_shards", "Ranks", "N", "deterministic: parts of a batch; ranks must divide it", 1,
+       4096},
+      {"rank_timeout", "Ranks", "SECONDS", "How long to wait for a rank; 0: for ever", 0, 1e6},
+      {"compare_every", "Ranks", "N", "Compare the ranks' weights every N steps; 0: never", 0, 1e9},
   };
   return *rows;
 }

@@ -27,6 +27,8 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenTraining(std::shared_ptr<const D
   loader_options.first_epoch = options.first_epoch;
   loader_options.first_step = options.first_step;
   loader_options.epochs = options.epochs - options.first_epoch;
+  loader_options.rank = options.rank;
+  loader_options.ranks = options.ranks;
   ASSIGN_OR_RETURN(std::unique_ptr<BatchLoader> loader,
                    BatchLoader::Open(std::move(dataset), loader_options));
   return std::unique_ptr<DataFeed>(new DataFeed(task, std::move(loader)));
@@ -34,11 +36,14 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenTraining(std::shared_ptr<const D
 
 Result<std::unique_ptr<DataFeed>> DataFeed::OpenEvaluation(std::shared_ptr<const Dataset> dataset,
                                                            const DataTask& task,
-                                                           const std::string& split,
-                                                           uint64_t batch) {
+                                                           const std::string& split, uint64_t batch,
+                                                           uint32_t rank, uint32_t ranks) {
   ASSIGN_OR_RETURN(const Dataset::Split* records, dataset->split(split));
+  const uint64_t largest = std::max<uint64_t>(records->records(), 1);
   BatchLoaderOptions loader_options =
-      LoaderOptions(task, split, std::min(batch, std::max<uint64_t>(records->records(), 1)));
+      LoaderOptions(task, split, std::max<uint64_t>(std::min(batch, largest), ranks));
+  loader_options.rank = rank;
+  loader_options.ranks = ranks;
   loader_options.order = Order::kStored;
   loader_options.tail = TailPolicy::kPartial;
   ASSIGN_OR_RETURN(std::unique_ptr<BatchLoader> loader,

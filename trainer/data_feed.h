@@ -14,6 +14,7 @@
 #include "reader/base/status.h"
 #include "reader/batch_loader.h"
 #include "reader/dataset.h"
+#include "trainer/batch_rows.h"
 #include "trainer/data_task.h"
 #include "trainer/tensor.h"
 
@@ -24,6 +25,8 @@ struct FeedBatch {
   Batch lease;
   ImageBatch images;
   LabelBatch labels;
+
+  BatchRows rows() const { return {images, labels, lease.global_rows()}; }
 };
 
 struct TrainingFeedOptions {
@@ -33,6 +36,8 @@ struct TrainingFeedOptions {
   uint64_t epochs = 1;       // of the whole run
   uint64_t first_epoch = 0;  // < epochs; 0 is the first of the run
   uint64_t first_step = 0;   // within first_epoch
+  uint32_t rank = 0;         // which part of each batch comes: SliceForRank
+  uint32_t ranks = 1;
 };
 
 class DataFeed {
@@ -42,7 +47,8 @@ class DataFeed {
                                                         const TrainingFeedOptions& options);
   static Result<std::unique_ptr<DataFeed>> OpenEvaluation(std::shared_ptr<const Dataset> dataset,
                                                           const DataTask& task,
-                                                          const std::string& split, uint64_t batch);
+                                                          const std::string& split, uint64_t batch,
+                                                          uint32_t rank = 0, uint32_t ranks = 1);
 
   // nullopt at the end.
   Result<std::optional<FeedBatch>> Next();

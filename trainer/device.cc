@@ -44,7 +44,7 @@ std::string OnednnVersion() {
 
 }  // namespace
 
-Result<Device> OpenDevice(const std::string& name, int threads) {
+Result<Device> OpenDevice(const std::string& name, int threads, int local_ranks) {
   if (name == "cuda") {
     return UnavailableError(
         "--device cuda: this build has no CUDA backend; use --device cpu or auto");
@@ -56,14 +56,15 @@ Result<Device> OpenDevice(const std::string& name, int threads) {
     return device;
   }
   if (name == "auto") device.notice = "this build has no CUDA backend: taking the CPU";
-  ASSIGN_OR_RETURN(device.threads, ResolveThreads(threads, /*local_ranks=*/1));
+  ASSIGN_OR_RETURN(device.threads, ResolveThreads(threads, local_ranks));
   omp_set_dynamic(0);
   omp_set_num_threads(device.threads);
   const int cpus = AllowedCpus();
-  if (device.threads > cpus) {
+  if (device.threads * local_ranks > cpus) {
     if (!device.notice.empty()) device.notice += "; ";
-    device.notice += std::to_string(device.threads) + " threads on " + std::to_string(cpus) +
-                     " CPUs will be slower than " + std::to_string(cpus);
+    device.notice += (local_ranks > 1 ? std::to_string(local_ranks) + " ranks of " : "") +
+                     std::to_string(device.threads) + " threads on " + std::to_string(cpus) +
+                     " CPUs will be slower than " + std::to_string(cpus) + " threads in all";
   }
   ASSIGN_OR_RETURN(device.ops, CreateOnednnOps());
   return device;

@@ -11,6 +11,8 @@
 #include "reader/console/terminal.h"
 #include "reader/console/units.h"
 #include "trainer/checkpoint.h"
+#include "trainer/comm/create_communicator.h"
+#include "trainer/comm/job_end.h"
 #include "trainer/device.h"
 #include "trainer/evaluation.h"
 #include "trainer/logs/console.h"
@@ -108,30 +110,56 @@ void PrintText(const EvaluationResult& result, const Scores& scores, const DataT
               ScoreText(scores.mean_iou).c_str());
 }
 
-Result<int> RunEvaluate(const EvaluateOptions& options) {
-  RETURN_IF_ERROR(InstallInterruptHandlers());
-  ASSIGN_OR_RETURN(const Device device, OpenDevice(options.device, options.threads));
-  if (!device.notice.empty() && !options.quiet) {
-    std::fprintf(stderr, "note: %s\n", device.notice.c_str());
+// A graph with the weights of the checkpoint, ready to score batches.
+struct Scorer {
+  Device device;
+  std::shared_ptr<const Dataset> dataset;
+  DataTask task;
+  std::unique_ptr<Graph> graph;
+  std::unique_ptr<BatchEngine> engine;
+};
+
+Result<Scorer> PrepareScorer(const EvaluateOptions& options, Communicator* ranks) {
+  Scorer scorer;
+  ASSIGN_OR_RETURN(scorer.device,
+                   OpenDevice(options.device, options.threads, ranks->layout().local_size));
+  if (!scorer.device.notice.empty() && !options.quiet && ranks->rank() == 0) {
+    std::fprintf(stderr, "note: %s\n", scorer.device.notice.c_str());
   }
   ASSIGN_OR_RETURN(const LoadedCheckpoint checkpoint, LoadedCheckpoint::Read(options.checkpoint));
-  ASSIGN_OR_RETURN(const std::shared_ptr<const Dataset> dataset,
-                   Dataset::Open(options.dataset, options.split));
-  ASSIGN_OR_RETURN(const DataTask task, DescribeTask(dataset->schema()));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph,
-                   RestoreGraph(checkpoint, task, device.ops.get()));
+  ASSIGN_OR_RETURN(scorer.dataset, Dataset::Open(options.dataset, options.split));
+  ASSIGN_OR_RETURN(scorer.task, DescribeTask(scorer.dataset->schema()));
+  ASSIGN_OR_RETURN(scorer.graph, RestoreGraph(checkpoint, scorer.task, scorer.device.ops.get()));
+  ASSIGN_OR_RETURN(scorer.engine, CreateRankEngine(scorer.graph.get(), ranks));
+  return scorer;
+}
+
+Result<int> EvaluateOnRanks(const EvaluateOptions& options, Communicator* ranks) {
+  Result<Scorer> scorer = PrepareScorer(options, ranks);
+  const Status ready = AgreeOnStatus(ranks, scorer.status(), "preparation");
+  if (!ready.ok()) return EndJob(ranks, ready, Known::kOnAllRanks);
   EvaluationOptions evaluation;
   evaluation.split = options.split;
   evaluation.batch = options.batch;
   evaluation.progress = [](uint64_t) { return CheckInterrupt(); };
-  ASSIGN_OR_RETURN(const EvaluationResult result, Evaluate(graph.get(), dataset, task, evaluation));
-  const Scores scores = ComputeScores(result.matrix);
-  if (options.json) {
-    PrintJson(result, scores, task);
-  } else {
-    PrintText(result, scores, task);
+  const auto result =
+      Evaluate(scorer->engine.get(), ranks, scorer->dataset, scorer->task, evaluation);
+  if (!result.ok()) {
+    const bool interrupted = result.status().code() == StatusCode::kCancelled;
+    return EndJob(ranks, result.status(), interrupted ? Known::kOnAllRanks : Known::kHere);
   }
-  return kExitDone;
+  if (ranks->rank() == 0) {
+    const Scores scores = ComputeScores(result->matrix);
+    options.json ? PrintJson(*result, scores, scorer->task)
+                 : PrintText(*result, scores, scorer->task);
+  }
+  return EndJob(ranks, OkStatus(), Known::kOnAllRanks);
+}
+
+Result<int> RunEvaluate(const EvaluateOptions& options) {
+  RETURN_IF_ERROR(InstallInterruptHandlers());
+  ASSIGN_OR_RETURN(const std::unique_ptr<Communicator> ranks, CreateCommunicator({}));
+  return EvaluateOnRanks(options, ranks.get());
 }
 
 }  // namespace

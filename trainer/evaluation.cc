@@ -9,60 +9,81 @@
 namespace shardmill {
 namespace {
 
-// Predicts one batch into `predicted` and counts it.
-template <typename ClassId>
-Status Count(const FeedBatch& batch, Graph* graph, std::vector<ClassId>* predicted,
-             ConfusionMatrix* matrix) {
-  const int64_t pixels = batch.labels.n * batch.labels.h * batch.labels.w;
-  predicted->resize(pixels);
-  RETURN_IF_ERROR(graph->Predict(batch.labels.type, predicted->data()));
-  return matrix->Add(static_cast<const ClassId*>(batch.labels.data), predicted->data(), pixels);
+// The matrix of all ranks.
+Result<ConfusionMatrix> SumMatrix(const ConfusionMatrix& own, Communicator* communicator) {
+  std::vector<uint64_t> counts = own.counts();
+  counts.push_back(own.ignored());
+  RETURN_IF_ERROR(
+      communicator->Sum(counts.data(), static_cast<int64_t>(counts.size()), "confusion matrix"));
+  ConfusionMatrix sum(own.classes(), own.ignore());
+  sum.AddIgnored(counts.back());
+  for (int label = 0; label < own.classes(); ++label) {
+    for (int predicted = 0; predicted < own.classes(); ++predicted) {
+      sum.AddCount(label, predicted, counts[label * own.classes() + predicted]);
+    }
+  }
+  return sum;
 }
 
-class Evaluator {
+class Evaluation {
  public:
-  Evaluator(Graph* graph, const DataTask& task)
-      : graph_(graph),
+  Evaluation(BatchEngine* engine, Communicator* communicator, const DataTask& task,
+             const EvaluationOptions& options)
+      : engine_(engine),
+        communicator_(communicator),
+        options_(options),
         result_{ConfusionMatrix(static_cast<int>(task.classes.size()), task.ignore), {}, 0, 0} {}
 
-  Status Add(const FeedBatch& batch) {
-    RETURN_IF_ERROR(graph_->Forward(batch.images, Phase::kEvaluation));
-    ASSIGN_OR_RETURN(const LossResult loss, graph_->Loss(batch.labels));
-    result_.loss.loss_sum += loss.loss_sum;
-    result_.loss.weight_sum += loss.weight_sum;
-    result_.records += batch.lease.rows();
-    return batch.labels.type == LabelType::kIndexU8
-               ? Count(batch, graph_, &predicted_u8_, &result_.matrix)
-               : Count(batch, graph_, &predicted_u16_, &result_.matrix);
+  Result<EvaluationResult> Run(DataFeed* feed) {
+    for (;;) {
+      ASSIGN_OR_RETURN(const std::optional<FeedBatch> batch, feed->Next());
+      if (!batch) break;
+      RETURN_IF_ERROR(Add(*batch));
+      if (communicator_->size() == 1) RETURN_IF_ERROR(wish_);
+    }
+    // All ranks go on together, so a wish that came last is given up.
+    ASSIGN_OR_RETURN(result_.matrix, SumMatrix(result_.matrix, communicator_));
+    return std::move(result_);
   }
 
-  EvaluationResult& result() { return result_; }
-
  private:
-  Graph* graph_;
+  Status Add(const FeedBatch& batch) {
+    const auto outcome = engine_->Score(batch.rows(), !wish_.ok(), &result_.matrix);
+    if (!outcome.ok()) {
+      const std::vector<uint64_t>& records = batch.lease.records();
+      if (records.empty()) return outcome.status();
+      return outcome.status().WithContext("split '" + options_.split + "', batch from record " +
+                                          std::to_string(records.front()));
+    }
+    if (outcome->stop) {
+      return wish_.ok() ? CancelledError("another rank was asked to stop") : wish_;
+    }
+    result_.loss.loss_sum += outcome->loss.loss_sum;
+    result_.loss.weight_sum += outcome->loss.weight_sum;
+    result_.records += batch.lease.global_rows();
+    if (options_.progress) wish_ = options_.progress(result_.records);
+    return OkStatus();
+  }
+
+  BatchEngine* engine_;
+  Communicator* communicator_;
+  const EvaluationOptions& options_;
   EvaluationResult result_;
-  std::vector<uint8_t> predicted_u8_;
-  std::vector<uint16_t> predicted_u16_;
+  Status wish_;  // to end, of this rank
 };
 
 }  // namespace
 
-Result<EvaluationResult> Evaluate(Graph* graph, std::shared_ptr<const Dataset> dataset,
-                                  const DataTask& task, const EvaluationOptions& options) {
+Result<EvaluationResult> Evaluate(BatchEngine* engine, Communicator* communicator,
+                                  std::shared_ptr<const Dataset> dataset, const DataTask& task,
+                                  const EvaluationOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<DataFeed> feed,
-      DataFeed::OpenEvaluation(std::move(dataset), task, options.split, options.batch));
-  Evaluator evaluator(graph, task);
-  while (true) {
-    ASSIGN_OR_RETURN(const std::optional<FeedBatch> batch, feed->Next());
-    if (!batch) break;
-    const uint64_t first = batch->lease.records().front();
-    RETURN_IF_ERROR(evaluator.Add(*batch).WithContext(
-        "split '" + options.split + "', batch from record " + std::to_string(first)));
-    if (options.progress) RETURN_IF_ERROR(options.progress(evaluator.result().records));
-  }
-  EvaluationResult result = std::move(evaluator.result());
+  ASSIGN_OR_RETURN(const std::unique_ptr<DataFeed> feed,
+                   DataFeed::OpenEvaluation(std::move(dataset), task, options.split, options.batch,
+                                            static_cast<uint32_t>(communicator->rank()),
+                                            static_cast<uint32_t>(communicator->size())));
+  ASSIGN_OR_RETURN(EvaluationResult result,
+                   Evaluation(engine, communicator, task, options).Run(feed.get()));
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

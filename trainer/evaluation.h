@@ -1,4 +1,5 @@
-// Evaluation of a network on a whole split: every record once, one confusion matrix.
+// Evaluation of a network on a whole split: every record once, one confusion matrix. With several
+// ranks each has a part of every batch, and all get the same result.
 #pragma once
 
 #include <functional>
@@ -7,8 +8,9 @@
 
 #include "reader/base/status.h"
 #include "reader/dataset.h"
+#include "trainer/comm/communicator.h"
 #include "trainer/data_task.h"
-#include "trainer/graph.h"
+#include "trainer/engine/batch_engine.h"
 #include "trainer/metrics.h"
 
 namespace shardmill {
@@ -16,7 +18,8 @@ namespace shardmill {
 struct EvaluationOptions {
   std::string split;
   uint64_t batch = 1;
-  // Called after each batch with the records done; OK to go on.
+  // Called after each batch with the records done, of all ranks; OK to go on. What it returns
+  // ends the evaluation on all ranks: there Evaluate returns Cancelled.
   std::function<Status(uint64_t records)> progress;
 };
 
@@ -28,7 +31,8 @@ struct EvaluationResult {
 };
 
 // Leaves parameters and running statistics as they are. An error names the records of its batch.
-Result<EvaluationResult> Evaluate(Graph* graph, std::shared_ptr<const Dataset> dataset,
-                                  const DataTask& task, const EvaluationOptions& options);
+Result<EvaluationResult> Evaluate(BatchEngine* engine, Communicator* communicator,
+                                  std::shared_ptr<const Dataset> dataset, const DataTask& task,
+                                  const EvaluationOptions& options);
 
 }  // namespace shardmill

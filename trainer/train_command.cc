@@ -15,6 +15,8 @@
 #include "reader/console/terminal.h"
 #include "reader/console/text_table.h"
 #include "reader/console/units.h"
+#include "trainer/comm/create_communicator.h"
+#include "trainer/comm/job_end.h"
 #include "trainer/config.h"
 #include "trainer/logs/console.h"
 #include "trainer/train_loop.h"
@@ -34,7 +36,7 @@ struct TrainOptions {
 
 ConsoleOptions ConsoleFor(const TrainOptions& options, const TrainSetup& setup) {
   ConsoleOptions console;
-  console.quiet = options.quiet;
+  console.quiet = options.quiet || setup.communicator->rank() > 0;
   console.terminal = IsTerminal(stderr);
   console.colored = WantsColor(stderr);
   console.epochs = setup.config.epochs();
@@ -67,12 +69,21 @@ std::string StepsLine(const TrainSetup& setup) {
   return line;
 }
 
+std::string PartsText(const proto::Environment& environment, int ranks) {
+  if (environment.micro_shards() > 0) {
+    return std::to_string(environment.micro_shards()) + " micro-shards" +
+           (ranks == 1 ? "" : " on " + std::to_string(ranks) + " ranks");
+  }
+  return (ranks == 1 ? "" : std::to_string(ranks) + " ranks of ") +
+         std::to_string(environment.threads()) + " compute and 1 loader thread";
+}
+
 // The whole configuration and what it became, before the first step.
 void PrintStart(const TrainSetup& setup, Console* console) {
   const proto::Environment& environment = setup.description.environment();
   console->Message("shardmill-train " + environment.program_version() + ", " +
                    environment.backend() + ", " + environment.isa() + ", " +
-                   std::to_string(environment.threads()) + " compute and 1 loader thread");
+                   PartsText(environment, setup.communicator->size()));
   for (const std::string& line : ConfigLines(setup.config)) console->Message("  " + line);
   console->Message(DataLine(setup));
   console->Message(StepsLine(setup));
@@ -88,13 +99,18 @@ void PrintNotices(const TrainSetup& setup, Console* console) {
 }
 
 double ImagesPerSecond(const TrainSummary& summary) {
-  const double ms = summary.wait_ms + summary.compute_ms;
+  const double ms = summary.wait_ms + summary.communication_ms + summary.compute_ms;
   return ms > 0 ? 1e3 * static_cast<double>(summary.images) / ms : 0;
 }
 
 double WaitingShare(const TrainSummary& summary) {
-  const double ms = summary.wait_ms + summary.compute_ms;
+  const double ms = summary.wait_ms + summary.communication_ms + summary.compute_ms;
   return ms > 0 ? summary.wait_ms / ms : 0;
+}
+
+double CommunicationShare(const TrainSummary& summary) {
+  const double ms = summary.wait_ms + summary.communication_ms + summary.compute_ms;
+  return ms > 0 ? summary.communication_ms / ms : 0;
 }
 
 void PrintJson(const TrainSetup& setup, const TrainSummary& summary) {
@@ -123,6 +139,8 @@ void PrintJson(const TrainSetup& setup, const TrainSummary& summary) {
   json.Key("weights_hash").String(summary.weights_hash);
   json.Key("images_per_s").Number(ImagesPerSecond(summary));
   json.Key("waiting_share").Number(WaitingShare(summary));
+  json.Key("ranks").Number(setup.communicator->size());
+  json.Key("communication_share").Number(CommunicationShare(summary));
   json.Key("seconds").Number(summary.seconds);
   json.Key("output").String(setup.config.output());
   json.EndObject();
@@ -149,8 +167,35 @@ void PrintResults(const TrainSetup& setup, const TrainSummary& summary) {
               summary.complete ? "done:" : "stopped by --limit-steps:", FormatCount(steps).c_str(),
               steps == 1 ? "" : "s", FormatSeconds(summary.seconds).c_str(),
               ImagesPerSecond(summary), 100 * WaitingShare(summary));
+  if (setup.communicator->size() > 1) {
+    std::printf("%d ranks, %.1f %% of the step time waiting for each other\n",
+                setup.communicator->size(), 100 * CommunicationShare(summary));
+  }
   if (summary.best_score) PrintBest(setup, summary);
   std::printf("weights hash %s\n", summary.weights_hash.c_str());
+}
+
+// Every rank is told of an interruption; other errors are known to one rank at first.
+Known WhoKnows(const Status& status) {
+  return status.code() == StatusCode::kCancelled ? Known::kOnAllRanks : Known::kHere;
+}
+
+Result<int> TrainOnRanks(const TrainOptions& options, const TrainRequest& request) {
+  Communicator* const ranks = request.communicator;
+  auto setup = PrepareTraining(request);
+  if (!setup.ok()) return EndJob(ranks, setup.status(), Known::kOnAllRanks);
+  Console console(ConsoleFor(options, *setup));
+  if (ranks->rank() == 0) {
+    if (!options.quiet) PrintStart(*setup, &console);
+    PrintNotices(*setup, &console);
+  }
+  // The setup owns the buffers of calls that may be under way when a step fails.
+  const auto summary = Train(&*setup, &console);
+  if (!summary.ok()) return EndJob(ranks, summary.status(), WhoKnows(summary.status()));
+  if (ranks->rank() == 0) {
+    options.json ? PrintJson(*setup, *summary) : PrintResults(*setup, *summary);
+  }
+  return EndJob(ranks, OkStatus(), Known::kOnAllRanks);
 }
 
 Result<int> RunTrain(const TrainOptions& options) {
@@ -160,17 +205,11 @@ Result<int> RunTrain(const TrainOptions& options) {
   request.resume = options.resume->count() > 0;
   request.checkpoint = options.checkpoint;
   request.overwrite = options.overwrite;
-  ASSIGN_OR_RETURN(TrainSetup setup, PrepareTraining(request));
-  Console console(ConsoleFor(options, setup));
-  if (!options.quiet) PrintStart(setup, &console);
-  PrintNotices(setup, &console);
-  ASSIGN_OR_RETURN(const TrainSummary summary, Train(&setup, &console));
-  if (options.json) {
-    PrintJson(setup, summary);
-  } else {
-    PrintResults(setup, summary);
-  }
-  return kExitDone;
+  CommunicatorOptions ranks;
+  ranks.timeout_seconds = request.given.rank_timeout();
+  ASSIGN_OR_RETURN(const std::unique_ptr<Communicator> communicator, CreateCommunicator(ranks));
+  request.communicator = communicator.get();
+  return TrainOnRanks(options, request);
 }
 
 }  // namespace

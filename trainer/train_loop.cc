@@ -12,6 +12,7 @@
 #include "trainer/checkpoint.h"
 #include "trainer/config.h"
 #include "trainer/data_feed.h"
+#include "trainer/engine/weight_check.h"
 #include "trainer/evaluation.h"
 #include "trainer/logs/jsonl_log.h"
 #include "trainer/network.h"
@@ -25,10 +26,11 @@ double Now() {
 
 class TrainLoop {
  public:
-  TrainLoop(TrainSetup* setup, Console* console, JsonlLog log)
+  TrainLoop(TrainSetup* setup, Console* console, std::optional<JsonlLog> log)
       : setup_(*setup),
         config_(setup->config),
         progress_(*setup->description.mutable_progress()),
+        communicator_(*setup->communicator),
         console_(*console),
         log_(std::move(log)) {}
 
@@ -36,6 +38,7 @@ class TrainLoop {
 
  private:
   Status WriteStart();
+  Status ShareState();
   Status OpenFeed();
   Status RunEpoch();
   Status RunStep();
@@ -45,6 +48,7 @@ class TrainLoop {
   Result<EvaluationEvent> RunEvaluation();
   void KeepIfBest(EvaluationEvent* event);
   Status Save(const char* name);
+  Status WriteState(const char* name);
   Status StopIfInterrupted();
   bool LimitReached() const {
     return config_.limit_steps() > 0 && progress_.steps() >= config_.limit_steps();
@@ -54,9 +58,11 @@ class TrainLoop {
   TrainSetup& setup_;
   const proto::TrainConfig& config_;
   proto::Progress& progress_;  // the state of the run; saved with each checkpoint
+  Communicator& communicator_;
   Console& console_;
-  JsonlLog log_;
+  std::optional<JsonlLog> log_;  // of rank 0
   std::unique_ptr<DataFeed> feed_;
+  bool stop_ = false;      // some rank was asked to stop; the same on all ranks
   double step_start_ = 0;  // where the time of the next step begins
   EpochEvent epoch_;       // sums over the epoch that is running
   TrainSummary summary_;
@@ -66,6 +72,7 @@ Result<TrainSummary> TrainLoop::Run() {
   const double start = Now();
   summary_.first_steps = progress_.steps();
   RETURN_IF_ERROR(WriteStart());
+  RETURN_IF_ERROR(ShareState());
   RETURN_IF_ERROR(OpenFeed());
   while (progress_.epoch() < static_cast<uint64_t>(config_.epochs()) && !LimitReached()) {
     RETURN_IF_ERROR(RunEpoch());
@@ -84,16 +91,25 @@ Result<TrainSummary> TrainLoop::Run() {
 }
 
 Status TrainLoop::WriteStart() {
+  if (!log_) return OkStatus();
   const proto::Checkpoint& description = setup_.description;
-  return log_.WriteStart(progress_.steps(), [&](JsonWriter* json) {
+  return log_->WriteStart(progress_.steps(), [&](JsonWriter* json) {
     json->Key("dataset_id").String(description.trained_on().dataset_id());
     json->Key("program").String(description.environment().program_version());
     json->Key("backend").String(description.environment().backend());
     json->Key("isa").String(description.environment().isa());
     json->Key("threads").Number(description.environment().threads());
+    json->Key("ranks").Number(description.environment().ranks());
     json->Key("config");
     WriteConfig(config_, json);
   });
+}
+
+// All ranks begin with the same numbers, whatever they have read or computed.
+Status TrainLoop::ShareState() {
+  RETURN_IF_ERROR(BroadcastState(&communicator_, setup_.graph.get(), &*setup_.optimizer));
+  setup_.engine->ParametersChanged();
+  return CompareHashes(&communicator_, WeightsHash(setup_.graph.get()), progress_.steps());
 }
 
 Status TrainLoop::OpenFeed() {
@@ -104,6 +120,8 @@ Status TrainLoop::OpenFeed() {
   options.epochs = config_.epochs();
   options.first_epoch = progress_.epoch();
   options.first_step = progress_.step_in_epoch();
+  options.rank = communicator_.rank();
+  options.ranks = communicator_.size();
   if (options.first_step == setup_.steps_per_epoch) {
     // Only the end of that epoch is left to do.
     ++options.first_epoch;
@@ -128,6 +146,8 @@ Status TrainLoop::RunEpoch() {
 }
 
 Status TrainLoop::RunStep() {
+  communicator_.set_step(static_cast<int64_t>(progress_.steps()) + 1);
+  const double communicated = communicator_.waited_seconds();
   const double before_wait = Now();
   ASSIGN_OR_RETURN(const std::optional<FeedBatch> batch, feed_->Next());
   const double wait_ms = 1e3 * (Now() - before_wait);
@@ -135,29 +155,33 @@ Status TrainLoop::RunStep() {
   ASSIGN_OR_RETURN(StepEvent event, Compute(*batch));
   const double end = Now();
   event.wait_ms = wait_ms;
-  event.compute_ms = 1e3 * (end - step_start_) - wait_ms;
+  event.communication_ms = 1e3 * (communicator_.waited_seconds() - communicated);
+  event.compute_ms = 1e3 * (end - step_start_) - wait_ms - event.communication_ms;
   step_start_ = end;
   epoch_.images += event.images;
   epoch_.wait_ms += event.wait_ms;
+  epoch_.communication_ms += event.communication_ms;
   epoch_.compute_ms += event.compute_ms;
   epoch_.learning_rate = event.learning_rate;
   summary_.images += event.images;
   summary_.wait_ms += event.wait_ms;
+  summary_.communication_ms += event.communication_ms;
   summary_.compute_ms += event.compute_ms;
   console_.Step(event, end);
-  return log_.Write(event);
+  return log_ ? log_->Write(event) : OkStatus();
 }
 
 Result<StepEvent> TrainLoop::Compute(const FeedBatch& batch) {
-  Graph& graph = *setup_.graph;
-  ParameterStore& store = graph.parameters();
-  RETURN_IF_ERROR(graph.Forward(batch.images, Phase::kTraining));
-  ASSIGN_OR_RETURN(const LossResult loss, graph.Loss(batch.labels));
-  RETURN_IF_ERROR(graph.Backward());
+  ParameterStore& store = setup_.graph->parameters();
+  ASSIGN_OR_RETURN(const BatchOutcome outcome,
+                   setup_.engine->Train(batch.rows(), WasInterrupted()));
+  const LossResult& loss = outcome.loss;
   const double gradient_norm = EuclideanNorm(store.gradients(), store.parameter_elements());
   RETURN_IF_ERROR(CheckFinite(batch, loss, gradient_norm));
   const double rate = LearningRate(setup_.schedule, progress_.steps());
   setup_.optimizer->Step(store.values(), store.gradients(), rate);
+  setup_.engine->ParametersChanged();
+  stop_ = outcome.stop;
 
   progress_.set_steps(progress_.steps() + 1);
   progress_.set_step_in_epoch(progress_.step_in_epoch() + 1);
@@ -170,10 +194,15 @@ Result<StepEvent> TrainLoop::Compute(const FeedBatch& batch) {
   event.loss = loss.Mean();
   event.learning_rate = rate;
   event.gradient_norm = gradient_norm;
-  event.images = batch.images.shape.n;
+  event.images = batch.lease.global_rows();
+  if (config_.compare_every() > 0 && progress_.steps() % config_.compare_every() == 0) {
+    RETURN_IF_ERROR(
+        CompareHashes(&communicator_, WeightsHash(setup_.graph.get()), progress_.steps()));
+  }
   return event;
 }
 
+// Loss and gradient are those of all ranks: all fail here, or none does.
 Status TrainLoop::CheckFinite(const FeedBatch& batch, const LossResult& loss,
                               double gradient_norm) const {
   if (std::isfinite(loss.loss_sum) && std::isfinite(gradient_norm)) return OkStatus();
@@ -181,14 +210,18 @@ Status TrainLoop::CheckFinite(const FeedBatch& batch, const LossResult& loss,
   for (const uint64_t record : batch.lease.records()) {
     records += (records.empty() ? "" : ", ") + std::to_string(record);
   }
-  return InvalidArgumentError(
+  ASSIGN_OR_RETURN(const std::vector<std::string> of_ranks,
+                   communicator_.Gather(records, "records of the batch"));
+  records.clear();
+  for (const std::string& part : of_ranks) records += (records.empty() ? "" : ", ") + part;
+  return communicator_.AbortTogether(InvalidArgumentError(
       std::string(std::isfinite(loss.loss_sum) ? "the gradient" : "the loss") +
       " is not finite at step " + std::to_string(progress_.steps() + 1) + " (epoch " +
       std::to_string(progress_.epoch() + 1) + ", learning rate " +
       std::to_string(LearningRate(setup_.schedule, progress_.steps())) + "). Records of split '" +
       config_.train_split() + "' in the batch: " + records +
       ". The weights were not changed by this step, and the last checkpoint is kept; try a lower "
-      "--lr, or look at these records with 'shardmill dump'");
+      "--lr, or look at these records with 'shardmill dump'"));
 }
 
 bool TrainLoop::EvaluationIsDue() const {
@@ -203,11 +236,12 @@ Status TrainLoop::CloseEpoch() {
   if (EvaluationIsDue()) {
     Result<EvaluationEvent> result = RunEvaluation();
     if (!result.ok() && result.status().code() == StatusCode::kCancelled) {
+      stop_ = true;
       return StopIfInterrupted();
     }
     ASSIGN_OR_RETURN(evaluation, std::move(result));
     KeepIfBest(&*evaluation);
-    RETURN_IF_ERROR(log_.Write(*evaluation, setup_.task.classes));
+    if (log_) RETURN_IF_ERROR(log_->Write(*evaluation, setup_.task.classes));
   }
   const double weight = progress_.epoch_weight_sum();
   epoch_.loss = weight > 0 ? progress_.epoch_loss_sum() / weight : 0;
@@ -234,8 +268,8 @@ Result<EvaluationEvent> TrainLoop::RunEvaluation() {
                   std::to_string(setup_.val_records) + " records");
     return CheckInterrupt();
   };
-  ASSIGN_OR_RETURN(EvaluationResult result,
-                   Evaluate(setup_.graph.get(), setup_.dataset, setup_.task, options));
+  ASSIGN_OR_RETURN(EvaluationResult result, Evaluate(setup_.engine.get(), &communicator_,
+                                                     setup_.dataset, setup_.task, options));
   EvaluationEvent event;
   event.split = options.split;
   event.step = progress_.steps();
@@ -260,14 +294,21 @@ void TrainLoop::KeepIfBest(EvaluationEvent* event) {
 }
 
 Status TrainLoop::Save(const char* name) {
-  std::vector<TensorView> tensors = NetworkTensors(setup_.graph.get());
-  for (const TensorView& tensor : tensors) {
+  for (const TensorView& tensor : NetworkTensors(setup_.graph.get())) {
     if (!std::isfinite(EuclideanNorm(tensor.data, tensor.elements))) {
-      return InvalidArgumentError("a weight is not finite after step " +
-                                  std::to_string(progress_.steps()) +
-                                  "; the last checkpoint is kept; try a lower --lr");
+      return communicator_.AbortTogether(InvalidArgumentError(
+          "a weight is not finite after step " + std::to_string(progress_.steps()) +
+          "; the last checkpoint is kept; try a lower --lr"));
     }
   }
+  if (communicator_.rank() == 0) RETURN_IF_ERROR(WriteState(name));
+  // The disk may be slow, and the others have nothing to do meanwhile.
+  constexpr double kDiskPatience = 10;
+  return communicator_.Barrier("checkpoint", kDiskPatience);
+}
+
+Status TrainLoop::WriteState(const char* name) {
+  std::vector<TensorView> tensors = NetworkTensors(setup_.graph.get());
   const std::vector<std::vector<float>>& moments = setup_.optimizer->moments();
   for (size_t i = 0; i < moments.size(); ++i) {
     tensors.push_back(
@@ -277,11 +318,14 @@ Status TrainLoop::Save(const char* name) {
 }
 
 Status TrainLoop::StopIfInterrupted() {
-  const Status interrupted = CheckInterrupt();
-  if (interrupted.ok()) return OkStatus();
+  // Alone there is nobody to agree with: the newest signal counts.
+  if (communicator_.size() == 1) stop_ = stop_ || WasInterrupted();
+  if (!stop_) return OkStatus();
   RETURN_IF_ERROR(Save(kLastCheckpoint));
-  return CancelledError(interrupted.message() + " after step " + std::to_string(progress_.steps()) +
-                        "; " + setup_.OutputPath(kLastCheckpoint) +
+  const Status own = CheckInterrupt();
+  return CancelledError((own.ok() ? "another rank was asked to stop" : own.message()) +
+                        " after step " + std::to_string(progress_.steps()) + "; " +
+                        setup_.OutputPath(kLastCheckpoint) +
                         " is written, --resume goes on from it");
 }
 
@@ -290,8 +334,11 @@ Status TrainLoop::StopIfInterrupted() {
 Result<TrainSummary> Train(TrainSetup* setup, Console* console) {
   const std::string path = setup->OutputPath(kLogFile);
   const uint64_t steps = setup->description.progress().steps();
-  ASSIGN_OR_RETURN(JsonlLog log, setup->resumed_from.empty() ? JsonlLog::Create(path)
-                                                             : JsonlLog::Continue(path, steps));
+  std::optional<JsonlLog> log;
+  if (setup->communicator->rank() == 0) {
+    ASSIGN_OR_RETURN(log, setup->resumed_from.empty() ? JsonlLog::Create(path)
+                                                      : JsonlLog::Continue(path, steps));
+  }
   TrainLoop loop(setup, console, std::move(log));
   return loop.Run();
 }

@@ -4,6 +4,9 @@
 // evaluation is the best so far. SIGINT or SIGTERM stops the run after the step that is running,
 // with a checkpoint from which --resume goes on bit for bit. A loss or gradient that is not
 // finite stops the run before it can change a weight; the last checkpoint stays as it is.
+//
+// With several ranks all run the same loop in step; rank 0 alone writes files and messages, and a
+// signal to any rank stops all behind the same step.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +31,12 @@ struct TrainSummary {
   // Of the steps of this process.
   int64_t images = 0;
   double wait_ms = 0;
+  double communication_ms = 0;
   double compute_ms = 0;
   double seconds = 0;  // with evaluations and checkpoints
 };
 
-// Runs what `setup` describes to its end, or to the interruption (Cancelled).
+// Runs what `setup` describes to its end, or to the interruption (Cancelled, on all ranks).
 Result<TrainSummary> Train(TrainSetup* setup, Console* console);
 
 }  // namespace shardmill

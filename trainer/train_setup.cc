@@ -1,13 +1,16 @@
 #include "trainer/train_setup.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <system_error>
 
 #include "proto/manifest.pb.h"
 #include "reader/base/file.h"
 #include "trainer/checkpoint.h"
 #include "trainer/class_weights.h"
+#include "trainer/comm/job_end.h"
 #include "trainer/config.h"
 #include "trainer/network.h"
 
@@ -35,6 +38,26 @@ Result<LoadedCheckpoint> ReadResumed(const TrainRequest& request) {
   if (checkpoint.ok() || checkpoint.status().code() != StatusCode::kNotFound) return checkpoint;
   return NotFoundError("there is no checkpoint '" + path +
                        "' to resume from; start the run without --resume, or name its checkpoint");
+}
+
+// The same on all ranks: rank 0 reads the file, the others get its bytes.
+Result<LoadedCheckpoint> ShareResumed(const TrainRequest& request) {
+  Communicator* const ranks = request.communicator;
+  if (ranks->size() == 1) return ReadResumed(request);
+  std::optional<LoadedCheckpoint> read;
+  Status status;
+  if (ranks->rank() == 0) {
+    Result<LoadedCheckpoint> result = ReadResumed(request);
+    status = result.status();
+    if (result.ok()) read = std::move(result).value();
+  }
+  RETURN_IF_ERROR(AgreeOnStatus(ranks, status, "checkpoint to resume from"));
+  uint64_t size = read ? read->bytes().size() : 0;
+  RETURN_IF_ERROR(ranks->Broadcast(&size, sizeof size, 0, "size of the checkpoint"));
+  std::string bytes = read ? read->bytes() : std::string(size, '\0');
+  RETURN_IF_ERROR(ranks->Broadcast(bytes.data(), static_cast<int64_t>(size), 0, "checkpoint"));
+  if (read) return std::move(*read);
+  return LoadedCheckpoint::FromBytes(CheckpointPath(request), std::move(bytes));
 }
 
 Status CheckConfig(const proto::TrainConfig& config) {
@@ -81,23 +104,40 @@ Status OpenData(TrainSetup* setup) {
   return OkStatus();
 }
 
+// One graph, or one per micro-shard.
+Status BuildEngine(const std::function<Result<std::unique_ptr<Graph>>()>& make_graph,
+                   TrainSetup* setup) {
+  const proto::TrainConfig& config = setup->config;
+  ASSIGN_OR_RETURN(setup->graph, make_graph());
+  ASSIGN_OR_RETURN(setup->engine,
+                   config.deterministic()
+                       ? CreateMicroShardEngine(setup->graph.get(), make_graph, setup->communicator,
+                                                config.micro_shards())
+                       : CreateRankEngine(setup->graph.get(), setup->communicator));
+  Shape batch = setup->task.image;
+  batch.n = config.batch();
+  return setup->engine->Prepare(batch);
+}
+
 Status BuildNetwork(TrainSetup* setup) {
   const proto::TrainConfig& config = setup->config;
   const proto::Split* split = FindSplit(setup->dataset->manifest(), config.train_split());
   SHARDMILL_CHECK(split != nullptr);
   const ImageScale scale = ScaleOf(split->statistics(), setup->task.image.c);
-  ASSIGN_OR_RETURN(setup->graph,
-                   CreateNetwork(config, setup->task, scale, setup->device.ops.get()));
   LossOptions loss;
   ASSIGN_OR_RETURN(
       loss.class_weights,
       ClassWeights(config.class_weights(), setup->dataset->schema().classes, split->statistics()));
   if (config.class_weights() == "none") loss.class_weights.clear();
   if (setup->task.ignore) loss.ignore = *setup->task.ignore;
-  RETURN_IF_ERROR(setup->graph->SetLoss(loss));
-  Shape batch = setup->task.image;
-  batch.n = config.batch();
-  RETURN_IF_ERROR(setup->graph->Prepare(batch, Phase::kTraining));
+  RETURN_IF_ERROR(BuildEngine(
+      [&]() -> Result<std::unique_ptr<Graph>> {
+        ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph,
+                         CreateNetwork(config, setup->task, scale, setup->device.ops.get()));
+        RETURN_IF_ERROR(graph->SetLoss(loss));
+        return graph;
+      },
+      setup));
 
   proto::TrainedOn* trained_on = setup->description.mutable_trained_on();
   trained_on->set_dataset_id(setup->dataset->manifest().dataset_id());
@@ -146,6 +186,27 @@ Status CheckProgress(const proto::Progress& progress, const TrainSetup& setup) {
   return OkStatus();
 }
 
+// A checkpoint of before there were several ranks does not say.
+int RanksOf(const proto::Environment& environment) { return std::max(environment.ranks(), 1); }
+
+bool GoesOnBitForBit(const proto::Environment& then, const proto::Environment& now) {
+  if (then.backend() != now.backend() || then.isa() != now.isa()) return false;
+  if (then.micro_shards() != now.micro_shards()) return false;
+  // Of micro-shards, ranks and threads may come and go.
+  if (now.micro_shards() > 0) return true;
+  return then.threads() == now.threads() && RanksOf(then) == RanksOf(now);
+}
+
+std::string PartsText(const proto::Environment& environment) {
+  std::string text = environment.backend() + ", " + environment.isa() + ", ";
+  if (environment.micro_shards() > 0) {
+    return text + "--deterministic with " + std::to_string(environment.micro_shards()) +
+           " micro-shards";
+  }
+  if (RanksOf(environment) > 1) text += std::to_string(RanksOf(environment)) + " ranks of ";
+  return text + std::to_string(environment.threads()) + " threads";
+}
+
 Status Restore(const LoadedCheckpoint& checkpoint, TrainSetup* setup) {
   const proto::Checkpoint& before = checkpoint.description();
   RETURN_IF_ERROR(CheckResumable(before, setup->description).WithContext(checkpoint.path()));
@@ -173,11 +234,9 @@ Status Restore(const LoadedCheckpoint& checkpoint, TrainSetup* setup) {
   }
   const proto::Environment& now = setup->description.environment();
   const proto::Environment& then = before.environment();
-  if (then.threads() != now.threads() || then.isa() != now.isa() ||
-      then.backend() != now.backend()) {
-    setup->notices.push_back("the checkpoint was made with " + then.backend() + ", " + then.isa() +
-                             ", " + std::to_string(then.threads()) +
-                             " threads: the run goes on, but not bit for bit");
+  if (!GoesOnBitForBit(then, now)) {
+    setup->notices.push_back("the checkpoint was made with " + PartsText(then) +
+                             ": the run goes on, but not bit for bit");
   }
   return OkStatus();
 }
@@ -208,6 +267,30 @@ Status MakeOutputReady(const TrainRequest& request, const TrainSetup& setup) {
   return file.Commit();
 }
 
+Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoint* checkpoint) {
+  TrainSetup setup;
+  setup.communicator = request.communicator;
+  setup.config = CompleteConfig(
+      checkpoint != nullptr ? checkpoint->description().config() : proto::TrainConfig(),
+      request.given);
+  RETURN_IF_ERROR(CheckConfig(setup.config));
+  const RankLayout& layout = request.communicator->layout();
+  ASSIGN_OR_RETURN(setup.device,
+                   OpenDevice(setup.config.device(), setup.config.threads(), layout.local_size));
+  if (!setup.device.notice.empty()) setup.notices.push_back(setup.device.notice);
+  proto::Environment* environment = setup.description.mutable_environment();
+  *environment = DescribeEnvironment(setup.device);
+  environment->set_ranks(layout.size);
+  if (setup.config.deterministic()) environment->set_micro_shards(setup.config.micro_shards());
+  *setup.description.mutable_config() = setup.config;
+  RETURN_IF_ERROR(OpenData(&setup));
+  RETURN_IF_ERROR(BuildNetwork(&setup));
+  RETURN_IF_ERROR(BuildOptimizer(&setup));
+  if (checkpoint != nullptr) RETURN_IF_ERROR(Restore(*checkpoint, &setup));
+  if (layout.rank == 0) RETURN_IF_ERROR(MakeOutputReady(request, setup));
+  return setup;
+}
+
 }  // namespace
 
 std::string TrainSetup::OutputPath(const std::string& name) const {
@@ -215,24 +298,14 @@ std::string TrainSetup::OutputPath(const std::string& name) const {
 }
 
 Result<TrainSetup> PrepareTraining(const TrainRequest& request) {
-  TrainSetup setup;
+  SHARDMILL_CHECK(request.communicator != nullptr);
   std::optional<LoadedCheckpoint> checkpoint;
-  proto::TrainConfig base;
   if (request.resume) {
-    ASSIGN_OR_RETURN(checkpoint, ReadResumed(request));
-    base = checkpoint->description().config();
+    ASSIGN_OR_RETURN(checkpoint, ShareResumed(request));
   }
-  setup.config = CompleteConfig(base, request.given);
-  RETURN_IF_ERROR(CheckConfig(setup.config));
-  ASSIGN_OR_RETURN(setup.device, OpenDevice(setup.config.device(), setup.config.threads()));
-  if (!setup.device.notice.empty()) setup.notices.push_back(setup.device.notice);
-  *setup.description.mutable_environment() = DescribeEnvironment(setup.device);
-  *setup.description.mutable_config() = setup.config;
-  RETURN_IF_ERROR(OpenData(&setup));
-  RETURN_IF_ERROR(BuildNetwork(&setup));
-  RETURN_IF_ERROR(BuildOptimizer(&setup));
-  if (checkpoint) RETURN_IF_ERROR(Restore(*checkpoint, &setup));
-  RETURN_IF_ERROR(MakeOutputReady(request, setup));
+  // Nothing is exchanged from here until all ranks are ready or have failed.
+  Result<TrainSetup> setup = PrepareOwn(request, checkpoint ? &*checkpoint : nullptr);
+  RETURN_IF_ERROR(AgreeOnStatus(request.communicator, setup.status(), "preparation"));
   return setup;
 }
 

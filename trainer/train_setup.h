@@ -9,8 +9,10 @@
 #include "proto/checkpoint.pb.h"
 #include "reader/base/status.h"
 #include "reader/dataset.h"
+#include "trainer/comm/communicator.h"
 #include "trainer/data_task.h"
 #include "trainer/device.h"
+#include "trainer/engine/batch_engine.h"
 #include "trainer/graph.h"
 #include "trainer/optimizer.h"
 #include "trainer/schedule.h"
@@ -23,6 +25,7 @@ struct TrainRequest {
   bool resume = false;
   std::string checkpoint;  // to resume from: a file, a run's folder, or empty: OUTPUT/last.ckpt
   bool overwrite = false;  // replace an earlier run in OUTPUT
+  Communicator* communicator = nullptr;  // of the job; must outlive the setup
 };
 
 struct TrainSetup {
@@ -31,6 +34,8 @@ struct TrainSetup {
   DataTask task;
   Device device;
   std::unique_ptr<Graph> graph;  // after `device`: it uses its op table
+  Communicator* communicator = nullptr;
+  std::unique_ptr<BatchEngine> engine;  // works on `graph`
   std::optional<Optimizer> optimizer;
   ScheduleOptions schedule;
   uint64_t train_records = 0;
@@ -49,7 +54,9 @@ inline constexpr char kLastCheckpoint[] = "last.ckpt";
 inline constexpr char kBestCheckpoint[] = "best.ckpt";
 inline constexpr char kLogFile[] = "log.jsonl";
 
-// Reads data set and checkpoint, builds the network, and makes the output folder ready.
+// Reads data set and checkpoint, builds the network, and makes the output folder ready. With
+// several ranks all call it; only rank 0 needs the checkpoint and has the output folder. All ranks
+// get the same status.
 Result<TrainSetup> PrepareTraining(const TrainRequest& request);
 
 }  // namespace shardmill

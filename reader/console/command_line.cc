@@ -143,7 +143,7 @@ std::optional<int> CommandLine::ParseWords(std::vector<std::string> words) {
     PrintHelp(*Innermost(app_.get()));
     return kExitDone;
   } catch (const CLI::CallForVersion& version) {
-    std::printf("%s\n", version.what());
+    if (!silent_) std::printf("%s\n", version.what());
     return kExitDone;
   } catch (const CLI::ExtrasError&) {
     return ReportUsageError(UnknownWordMessage(*app_));
@@ -153,6 +153,7 @@ std::optional<int> CommandLine::ParseWords(std::vector<std::string> words) {
 }
 
 void CommandLine::PrintHelp(const CLI::App& app) const {
+  if (silent_) return;
   const std::string help =
       app.get_formatter()->make_help(&app, Prefix(), CLI::AppFormatMode::Normal);
   std::printf("%s", help.c_str());
@@ -160,6 +161,7 @@ void CommandLine::PrintHelp(const CLI::App& app) const {
 
 int CommandLine::ReportUsageError(const std::string& message) {
   std::string prefix = Prefix();
+  if (silent_) return ExitCode(InvalidArgumentError(""));
   std::fprintf(stderr, "%s: error: %s\nTry '%s --help'.\n", prefix.c_str(), message.c_str(),
                prefix.c_str());
   return ExitCode(InvalidArgumentError(""));

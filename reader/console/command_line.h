@@ -52,6 +52,10 @@ class CommandLine {
   // then leave its name out, and its help lists the other commands.
   void SetDefault(const std::string& name);
 
+  // From now on help, version and usage errors are not printed: another process that was started
+  // with the same words prints them. Errors of commands are printed all the same.
+  void SetSilent() { silent_ = true; }
+
   // Parses, runs the command and returns the exit code. Prints help to stdout (exit 0) when it
   // was asked for; usage errors, with a suggestion for a mistyped name, to stderr (exit 2).
   int Run(int argc, const char* const* argv);
@@ -76,6 +80,7 @@ class CommandLine {
   std::unique_ptr<CLI::App> app_;
   std::vector<Command> commands_;
   std::string default_command_;
+  bool silent_ = false;
 };
 
 // The candidate nearest to `word` when it is near enough to be a typing mistake, else empty.

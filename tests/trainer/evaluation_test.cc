@@ -6,6 +6,7 @@
 
 #include "proto/train_config.pb.h"
 #include "tests/trainer/shape_dataset.h"
+#include "trainer/comm/self_communicator.h"
 #include "trainer/config.h"
 #include "trainer/data_feed.h"
 #include "trainer/network.h"
@@ -32,13 +33,16 @@ class EvaluationTest : public testing::Test {
     LossOptions loss;
     loss.ignore = 255;
     ASSERT_TRUE(graph_->SetLoss(loss).ok());
+    auto engine = CreateRankEngine(graph_.get(), communicator_.get());
+    ASSERT_TRUE(engine.ok());
+    engine_ = std::move(*engine);
   }
 
   EvaluationResult Run(uint64_t batch) {
     EvaluationOptions options;
     options.split = "val";
     options.batch = batch;
-    auto result = Evaluate(graph_.get(), dataset_, task_, options);
+    auto result = Evaluate(engine_.get(), communicator_.get(), dataset_, task_, options);
     EXPECT_TRUE(result.ok()) << result.status().ToString();
     return std::move(*result);
   }
@@ -47,6 +51,8 @@ class EvaluationTest : public testing::Test {
   DataTask task_;
   std::unique_ptr<OpTable> ops_;
   std::unique_ptr<Graph> graph_;
+  std::unique_ptr<Communicator> communicator_ = CreateSelfCommunicator();
+  std::unique_ptr<BatchEngine> engine_;
 };
 
 TEST_F(EvaluationTest, MatchesPredictionsOfSingleRecords) {
@@ -94,7 +100,8 @@ TEST_F(EvaluationTest, StopsWithTheErrorOfItsProgressFunction) {
     ++calls;
     return records >= 4 ? CancelledError("enough") : OkStatus();
   };
-  const Status status = Evaluate(graph_.get(), dataset_, task_, options).status();
+  const Status status =
+      Evaluate(engine_.get(), communicator_.get(), dataset_, task_, options).status();
   EXPECT_EQ(status.code(), StatusCode::kCancelled);
   EXPECT_EQ(calls, 2);
 }
@@ -102,7 +109,7 @@ TEST_F(EvaluationTest, StopsWithTheErrorOfItsProgressFunction) {
 TEST_F(EvaluationTest, UnknownSplitIsInvalidArgument) {
   EvaluationOptions options;
   options.split = "test";
-  EXPECT_EQ(Evaluate(graph_.get(), dataset_, task_, options).status().code(),
+  EXPECT_EQ(Evaluate(engine_.get(), communicator_.get(), dataset_, task_, options).status().code(),
             StatusCode::kInvalidArgument);
 }
 

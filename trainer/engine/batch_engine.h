@@ -22,7 +22,7 @@
 
 namespace shardmill {
 
-struct TrainOutcome {
+struct BatchOutcome {
   LossResult loss;
   bool stop = false;  // some rank was asked to stop
 };
@@ -37,10 +37,10 @@ class BatchEngine {
 
   // One step up to the gradient: afterwards parameters().gradients() of the main graph holds that
   // of the mean loss over the global batch, on all ranks. `stop`: this rank was asked to stop.
-  virtual Result<TrainOutcome> Train(const BatchRows& rows, bool stop) = 0;
+  virtual Result<BatchOutcome> Train(const BatchRows& rows, bool stop) = 0;
 
-  // Loss of the global batch; adds this rank's rows to `matrix`. u8 and u16 labels only.
-  virtual Result<LossResult> Score(const BatchRows& rows, ConfusionMatrix* matrix) = 0;
+  // Loss of the global batch; adds this rank's rows to `matrix`.
+  virtual Result<BatchOutcome> Score(const BatchRows& rows, bool stop, ConfusionMatrix* matrix) = 0;
 
   // To be called when parameters or statistics of the main graph were changed from outside.
   virtual void ParametersChanged() = 0;

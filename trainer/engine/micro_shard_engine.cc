@@ -45,8 +45,8 @@ class MicroShardEngine final : public BatchEngine {
 
   Status Start(const std::function<Result<std::unique_ptr<Graph>>()>& make_graph);
   Status Prepare(const Shape& images) override;
-  Result<TrainOutcome> Train(const BatchRows& rows, bool stop) override;
-  Result<LossResult> Score(const BatchRows& rows, ConfusionMatrix* matrix) override;
+  Result<BatchOutcome> Train(const BatchRows& rows, bool stop) override;
+  Result<BatchOutcome> Score(const BatchRows& rows, bool stop, ConfusionMatrix* matrix) override;
   void ParametersChanged() override;
 
  private:
@@ -56,9 +56,8 @@ class MicroShardEngine final : public BatchEngine {
     std::unique_ptr<Graph> own_graph;
     ShardSums sums;
     RowScorer scorer;
-    TrainOutcome outcome;
+    BatchOutcome outcome;
     std::optional<ConfusionMatrix> matrix;
-    LossResult score;
   };
   struct RowRange {
     int64_t begin = 0;
@@ -71,7 +70,7 @@ class MicroShardEngine final : public BatchEngine {
   // Runs `body` for every micro-shard of this rank at once. One that fails wakes the others.
   Status ForEachShard(const std::function<Status(int local_shard)>& body);
   Status TrainShard(int local_shard, const BatchRows& rows, bool stop);
-  Status ScoreShard(int local_shard, const BatchRows& rows);
+  Status ScoreShard(int local_shard, const BatchRows& rows, bool stop);
 
   FixedTree tree_;
   MicroShardSums sums_;
@@ -145,7 +144,7 @@ Status MicroShardEngine::TrainShard(int local_shard, const BatchRows& rows, bool
   return OkStatus();
 }
 
-Result<TrainOutcome> MicroShardEngine::Train(const BatchRows& rows, bool stop) {
+Result<BatchOutcome> MicroShardEngine::Train(const BatchRows& rows, bool stop) {
   RETURN_IF_ERROR(ForEachShard(
       [&](int local_shard) { return TrainShard(local_shard, RowsOf(rows, local_shard), stop); }));
   gradient_rows_.clear();
@@ -156,21 +155,22 @@ Result<TrainOutcome> MicroShardEngine::Train(const BatchRows& rows, bool stop) {
   return shards_.front().outcome;
 }
 
-Status MicroShardEngine::ScoreShard(int local_shard, const BatchRows& rows) {
+Status MicroShardEngine::ScoreShard(int local_shard, const BatchRows& rows, bool stop) {
   Shard& shard = shards_[local_shard];
   ASSIGN_OR_RETURN(const LossResult loss, shard.scorer.Score(shard.graph, rows, &*shard.matrix));
-  double numbers[2] = {loss.loss_sum, loss.weight_sum};
-  RETURN_IF_ERROR(sums_.Sum(local_shard, numbers, 2, "loss of an evaluation batch"));
-  shard.score = {numbers[0], numbers[1]};
+  double numbers[3] = {loss.loss_sum, loss.weight_sum, stop ? 1.0 : 0.0};
+  RETURN_IF_ERROR(sums_.Sum(local_shard, numbers, 3, "loss of an evaluation batch"));
+  shard.outcome = {{numbers[0], numbers[1]}, numbers[2] > 0};
   return OkStatus();
 }
 
-Result<LossResult> MicroShardEngine::Score(const BatchRows& rows, ConfusionMatrix* matrix) {
+Result<BatchOutcome> MicroShardEngine::Score(const BatchRows& rows, bool stop,
+                                             ConfusionMatrix* matrix) {
   for (Shard& shard : shards_) shard.matrix.emplace(matrix->classes(), matrix->ignore());
   RETURN_IF_ERROR(ForEachShard(
-      [&](int local_shard) { return ScoreShard(local_shard, RowsOf(rows, local_shard)); }));
+      [&](int local_shard) { return ScoreShard(local_shard, RowsOf(rows, local_shard), stop); }));
   for (const Shard& shard : shards_) matrix->Merge(*shard.matrix);
-  return shards_.front().score;
+  return shards_.front().outcome;
 }
 
 void MicroShardEngine::ParametersChanged() {

@@ -36,13 +36,13 @@ class RankEngine final : public BatchEngine {
 
   Status Start();
   Status Prepare(const Shape& images) override;
-  Result<TrainOutcome> Train(const BatchRows& rows, bool stop) override;
-  Result<LossResult> Score(const BatchRows& rows, ConfusionMatrix* matrix) override;
+  Result<BatchOutcome> Train(const BatchRows& rows, bool stop) override;
+  Result<BatchOutcome> Score(const BatchRows& rows, bool stop, ConfusionMatrix* matrix) override;
   void ParametersChanged() override {}
 
  private:
   bool IsShared() const { return communicator_->size() > 1; }
-  Result<TrainOutcome> TrainAlone(const BatchRows& rows, bool stop);
+  Result<BatchOutcome> TrainAlone(const BatchRows& rows, bool stop);
 
   Graph* graph_;
   Communicator* communicator_;
@@ -76,16 +76,16 @@ Status RankEngine::Prepare(const Shape& images) {
   return graph_->Prepare(own, Phase::kTraining);
 }
 
-Result<TrainOutcome> RankEngine::TrainAlone(const BatchRows& rows, bool stop) {
+Result<BatchOutcome> RankEngine::TrainAlone(const BatchRows& rows, bool stop) {
   RETURN_IF_ERROR(graph_->Forward(rows.images, Phase::kTraining));
-  TrainOutcome outcome;
+  BatchOutcome outcome;
   ASSIGN_OR_RETURN(outcome.loss, graph_->Loss(rows.labels));
   RETURN_IF_ERROR(graph_->Backward());
   outcome.stop = stop;
   return outcome;
 }
 
-Result<TrainOutcome> RankEngine::Train(const BatchRows& rows, bool stop) {
+Result<BatchOutcome> RankEngine::Train(const BatchRows& rows, bool stop) {
   if (!IsShared()) return TrainAlone(rows, stop);
   RETURN_IF_ERROR(graph_->Forward(rows.images, Phase::kTraining));
   // The weight first: the gradient is that of the mean over all ranks.
@@ -100,17 +100,17 @@ Result<TrainOutcome> RankEngine::Train(const BatchRows& rows, bool stop) {
       graph_->Backward([this](int parameter) { return buckets_->MarkFinal(parameter); }));
   RETURN_IF_ERROR(buckets_->Finish());
   RETURN_IF_ERROR(communicator_->Sum(numbers, 3, "loss"));
-  TrainOutcome outcome;
+  BatchOutcome outcome;
   outcome.loss = {numbers[0], total_weight};
   outcome.stop = numbers[2] > 0;
   return outcome;
 }
 
-Result<LossResult> RankEngine::Score(const BatchRows& rows, ConfusionMatrix* matrix) {
+Result<BatchOutcome> RankEngine::Score(const BatchRows& rows, bool stop, ConfusionMatrix* matrix) {
   ASSIGN_OR_RETURN(const LossResult loss, scorer_.Score(graph_, rows, matrix));
-  double numbers[2] = {loss.loss_sum, loss.weight_sum};
-  RETURN_IF_ERROR(communicator_->Sum(numbers, 2, "loss of an evaluation batch"));
-  return LossResult{numbers[0], numbers[1]};
+  double numbers[3] = {loss.loss_sum, loss.weight_sum, stop ? 1.0 : 0.0};
+  RETURN_IF_ERROR(communicator_->Sum(numbers, 3, "loss of an evaluation batch"));
+  return BatchOutcome{{numbers[0], numbers[1]}, numbers[2] > 0};
 }
 
 }  // namespace

@@ -92,6 +92,7 @@ Status JsonlLog::Write(const StepEvent& event) {
   json.Key("images").Number(event.images);
   json.Key("images_per_s").Number(1e3 * static_cast<double>(event.images) / event.TotalMs());
   json.Key("wait_ms").Number(event.wait_ms);
+  json.Key("communication_ms").Number(event.communication_ms);
   json.Key("compute_ms").Number(event.compute_ms);
   json.Key("total_ms").Number(event.TotalMs());
   json.EndObject();

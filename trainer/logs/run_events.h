@@ -16,11 +16,12 @@ struct StepEvent {
   double learning_rate = 0;
   double gradient_norm = 0;
   int64_t images = 0;
-  // Where the time of the step went; compute is all that is not waiting for data.
+  // Where the time of the step went: waiting for data, for other ranks, and all the rest.
   double wait_ms = 0;
+  double communication_ms = 0;
   double compute_ms = 0;
 
-  double TotalMs() const { return wait_ms + compute_ms; }
+  double TotalMs() const { return wait_ms + communication_ms + compute_ms; }
 };
 
 struct EvaluationEvent {
@@ -42,15 +43,16 @@ struct EpochEvent {
   double learning_rate = 0;
   int64_t images = 0;
   double wait_ms = 0;
+  double communication_ms = 0;
   double compute_ms = 0;
   const EvaluationEvent* evaluation = nullptr;  // null: there was none
 
   double ImagesPerSecond() const {
-    const double ms = wait_ms + compute_ms;
+    const double ms = wait_ms + communication_ms + compute_ms;
     return ms > 0 ? 1e3 * static_cast<double>(images) / ms : 0;
   }
   double WaitingShare() const {
-    const double ms = wait_ms + compute_ms;
+    const double ms = wait_ms + communication_ms + compute_ms;
     return ms > 0 ? wait_ms / ms : 0;
   }
 };

@@ -5,8 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace shardmill {
 namespace {
@@ -20,6 +24,11 @@ std::string Absolute(const std::string& path) {
   std::string absolute = resolved;
   free(resolved);
   return absolute;
+}
+
+std::string ReadText(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // What the test runner tells the test must not reach its ranks: they are no test of its own.
@@ -93,6 +102,19 @@ MpiJobResult RunMpiJob(int ranks, const std::string& program,
   if (WIFEXITED(wait_status)) result.exit_code = WEXITSTATUS(wait_status);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+std::vector<pid_t> RanksOfProgram(const std::string& program, const std::string& word) {
+  std::vector<pid_t> ranks;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string number = entry.path().filename();
+    if (number.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (ReadText(entry.path() / "comm") != program + "\n") continue;
+    if (ReadText(entry.path() / "cmdline").find(word) == std::string::npos) continue;
+    ranks.push_back(std::stoi(number));
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
 }
 
 void ExpectCasesPass(int ranks, const std::string& program, const std::string& filter) {

@@ -1,6 +1,8 @@
 // Starts a program of the tests under mpirun and waits for it.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -26,6 +28,10 @@ MpiJobResult RunMpiJob(int ranks, const std::string& program,
 // Runs the GoogleTest cases of `program` that `filter` names on all ranks of a job, and expects
 // them to pass. REQUIRES: mpirun is there.
 void ExpectCasesPass(int ranks, const std::string& program, const std::string& filter);
+
+// The processes named `program` with `word` among their arguments, oldest first: the ranks of a
+// job, but neither their guards nor the launcher.
+std::vector<pid_t> RanksOfProgram(const std::string& program, const std::string& word);
 
 // Skips the test when there is no mpirun.
 #define SKIP_WITHOUT_MPI()                                                     \

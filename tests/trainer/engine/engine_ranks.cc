@@ -101,9 +101,9 @@ class Training {
   }
 
   void Score(const Samples& samples) {
-    const auto loss = engine_->Score(OwnRows(samples), &matrix_);
+    const auto loss = engine_->Score(OwnRows(samples), false, &matrix_);
     ASSERT_TRUE(loss.ok()) << loss.status().ToString();
-    trace_.scores.push_back(loss->Mean());
+    trace_.scores.push_back(loss->loss.Mean());
   }
 
   Communicator* communicator_;

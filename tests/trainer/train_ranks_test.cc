@@ -1,0 +1,208 @@
+// The real shardmill-train in jobs of several ranks.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/trainer/comm/mpi_job.h"
+#include "tests/trainer/shape_dataset.h"
+#include "tests/trainer/train_program.h"
+
+namespace shardmill {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+class TrainRanks : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { dataset_ = WriteShapeDataset("rank_shapes", {}); }
+  void SetUp() override { SKIP_WITHOUT_MPI(); }
+
+  // 24 records, so batches of 10 leave some out and are cut unevenly.
+  static Words Run(const std::string& output) {
+    return {dataset_, "--output", output, "--width",   "4", "--depth",  "2", "--batch",
+            "10",     "--lr",     "0.02", "--threads", "1", "--epochs", "3"};
+  }
+
+  static MpiJobResult Train(int ranks, const Words& words) {
+    return RunMpiJob(ranks, RankProgram("trainer/shardmill-train"), words);
+  }
+
+  static std::string TrainedHash(int ranks, const Words& words) {
+    const MpiJobResult job = Train(ranks, words);
+    EXPECT_EQ(job.exit_code, 0) << job.output;
+    const std::string hash = ValueAfter(job.output, "weights hash");
+    EXPECT_EQ(hash.size(), 32u) << job.output;
+    return hash;
+  }
+
+  // The losses of all steps and the scores of all evaluations.
+  static std::vector<double> Logged(const std::string& output) {
+    std::vector<double> numbers;
+    for (const LogLine& line : ReadLog(output + "/log.jsonl")) {
+      if (line.kind == "start") continue;
+      numbers.push_back(line.loss);
+      if (line.kind == "evaluation") numbers.push_back(line.miou);
+    }
+    return numbers;
+  }
+
+  static std::string dataset_;
+};
+std::string TrainRanks::dataset_;
+
+const Words kDeterministic = {"--deterministic", "--micro-shards", "4"};
+
+TEST_F(TrainRanks, DeterministicRunsHaveTheSameBitsOnAnyNumberOfRanks) {
+  const std::string one = FreshPath("ranks_1");
+  const std::string hash = TrainedHash(1, Run(one) + kDeterministic);
+  EXPECT_EQ(Logged(one).size(), 2 * 3 + 2 * 3u);
+  for (int ranks : {2, 4}) {
+    const std::string output = FreshPath("ranks_" + std::to_string(ranks));
+    EXPECT_EQ(TrainedHash(ranks, Run(output) + kDeterministic), hash) << ranks << " ranks";
+    EXPECT_EQ(Logged(output), Logged(one)) << ranks << " ranks";
+  }
+  // The comparison can fail.
+  const std::string other = FreshPath("ranks_other");
+  EXPECT_NE(TrainedHash(1, Run(other) + Words{"--deterministic", "--micro-shards", "2"}), hash);
+}
+
+TEST_F(TrainRanks, DeterministicRunGoesOnWithAnotherNumberOfRanks) {
+  const std::string straight = FreshPath("straight_ranks");
+  const std::string hash = TrainedHash(1, Run(straight) + kDeterministic);
+  const std::string output = FreshPath("changing_ranks");
+  TrainedHash(4, Run(output) + kDeterministic + Words{"--limit-steps", "2"});
+  TrainedHash(2, {dataset_, "--output", output, "--resume", "--limit-steps", "3"});
+  const MpiJobResult last =
+      Train(1, {dataset_, "--output", output, "--resume", "--limit-steps", "0"});
+  EXPECT_EQ(last.exit_code, 0) << last.output;
+  EXPECT_EQ(ValueAfter(last.output, "weights hash"), hash) << last.output;
+  EXPECT_EQ(last.output.find("not bit for bit"), std::string::npos) << last.output;
+  EXPECT_EQ(Logged(output), Logged(straight));
+}
+
+TEST_F(TrainRanks, RanksLearnLikeOneAndRepeatTheirBits) {
+  const std::string one = FreshPath("plain_1");
+  TrainedHash(1, Run(one));
+  const std::string two = FreshPath("plain_2");
+  const std::string hash = TrainedHash(2, Run(two) + Words{"--compare-every", "1"});
+  EXPECT_EQ(TrainedHash(2, Run(FreshPath("plain_2_again"))), hash);
+  // The first loss is of equal weights; later ones drift apart by rounding only.
+  const std::vector<double> expected = Logged(one);
+  const std::vector<double> actual = Logged(two);
+  ASSERT_EQ(actual.size(), expected.size());
+  EXPECT_NEAR(actual[0], expected[0], 1e-5);
+  EXPECT_NEAR(actual[1], expected[1], 1e-3);
+}
+
+TEST_F(TrainRanks, OneSetOfMessagesAndFilesComesFromAllRanks) {
+  const std::string output = FreshPath("messages");
+  const MpiJobResult job = Train(4, Run(output));
+  EXPECT_EQ(job.exit_code, 0) << job.output;
+  size_t count = 0;
+  for (size_t at = 0; (at = job.output.find("weights hash", at)) != std::string::npos; ++at)
+    ++count;
+  EXPECT_EQ(count, 1u) << job.output;
+  EXPECT_NE(job.output.find("4 ranks of 1 compute"), std::string::npos) << job.output;
+  EXPECT_EQ(Logged(output).size(), 2 * 3 + 2 * 3u);
+}
+
+TEST_F(TrainRanks, EvaluationOfTwoRanksIsThatOfOne) {
+  const std::string output = FreshPath("evaluated");
+  TrainedHash(1, Run(output));
+  const Words words = {"evaluate",  dataset_, "--checkpoint", output + "/last.ckpt",
+                       "--threads", "1",      "--batch",      "5"};
+  const MpiJobResult one = Train(1, words);
+  const MpiJobResult two = Train(2, words);
+  EXPECT_EQ(one.exit_code, 0) << one.output;
+  EXPECT_EQ(two.exit_code, 0) << two.output;
+  EXPECT_FALSE(ValueAfter(one.output, "mIoU").empty()) << one.output;
+  EXPECT_EQ(ValueAfter(two.output, "mIoU"), ValueAfter(one.output, "mIoU")) << two.output;
+}
+
+TEST_F(TrainRanks, MistakeIsToldOnce) {
+  for (const Words& words :
+       {Words{"--no-such-option"}, Words{"/nowhere/at-all"},
+        Run(FreshPath("seven")) + Words{"--deterministic", "--micro-shards", "7"},
+        Run(FreshPath("resumed")) + Words{"--resume"}}) {
+    const MpiJobResult job = Train(4, words);
+    EXPECT_TRUE(job.exit_code == 2 || job.exit_code == 3) << job.output;
+    const size_t first = job.output.find("error: ");
+    ASSERT_NE(first, std::string::npos) << job.output;
+    EXPECT_EQ(job.output.find("error: ", first + 1), std::string::npos) << job.output;
+  }
+}
+
+// Calls `act` with the process ids of the ranks of a long run once some steps are logged. The log
+// is a pipe: the test sees each step as it ends, and rank 0 waits for the test. The run has an end,
+// so that a test that does not reach the ranks fails and does not hang.
+MpiJobResult Disturb(const Words& words, const std::string& output,
+                     const std::function<void(const std::vector<pid_t>&)>& act) {
+  std::filesystem::create_directories(output);
+  const std::string log = output + "/log.jsonl";
+  EXPECT_EQ(mkfifo(log.c_str(), 0600), 0);
+  MpiJobResult job;
+  std::thread runs([&] {
+    job = RunMpiJob(2, RankProgram("trainer/shardmill-train"), words + Words{"--epochs", "1000"});
+  });
+  std::ifstream lines(log);
+  std::string line;
+  for (int seen = 0; seen < 5 && std::getline(lines, line);) {
+    seen += line.find("\"kind\": \"step\"") != std::string::npos;
+  }
+  act(RanksOfProgram("shardmill-train", output));
+  while (std::getline(lines, line)) {
+  }
+  runs.join();
+  std::filesystem::remove(log);
+  return job;
+}
+
+TEST_F(TrainRanks, KilledRankIsNamedWithItsStep) {
+  const std::string output = FreshPath("killed");
+  const MpiJobResult job = Disturb(Run(output), output, [](const std::vector<pid_t>& ranks) {
+    ASSERT_EQ(ranks.size(), 2u);
+    EXPECT_EQ(kill(ranks[1], SIGKILL), 0);
+  });
+  EXPECT_EQ(job.exit_code, 5) << job.output;
+  EXPECT_NE(job.output.find("was ended by signal 9"), std::string::npos) << job.output;
+  EXPECT_NE(job.output.find(" at step "), std::string::npos) << job.output;
+}
+
+TEST_F(TrainRanks, StoppedRankIsNamedWithItsStep) {
+  const std::string output = FreshPath("halted");
+  const MpiJobResult job = Disturb(Run(output) + Words{"--rank-timeout", "2"}, output,
+                                   [](const std::vector<pid_t>& ranks) {
+                                     ASSERT_EQ(ranks.size(), 2u);
+                                     EXPECT_EQ(kill(ranks[1], SIGSTOP), 0);
+                                   });
+  EXPECT_EQ(job.exit_code, 5) << job.output;
+  EXPECT_NE(job.output.find("is missing and does not answer"), std::string::npos) << job.output;
+  EXPECT_NE(job.output.find("last seen at step "), std::string::npos) << job.output;
+}
+
+TEST_F(TrainRanks, SignalToOneRankStopsAllWithACheckpoint) {
+  const std::string output = FreshPath("signalled");
+  const MpiJobResult job =
+      Disturb(Run(output) + kDeterministic, output, [](const std::vector<pid_t>& ranks) {
+        ASSERT_EQ(ranks.size(), 2u);
+        EXPECT_EQ(kill(ranks[1], SIGTERM), 0);
+      });
+  EXPECT_TRUE(job.exit_code == 130 || job.exit_code == 143) << job.output;
+  EXPECT_NE(job.output.find("--resume goes on from it"), std::string::npos) << job.output;
+  EXPECT_TRUE(std::filesystem::exists(output + "/last.ckpt"));
+}
+
+}  // namespace
+}  // namespace shardmill

@@ -1,0 +1,58 @@
+#include "trainer/comm/job_end.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "reader/base/interrupt.h"
+
+namespace shardmill {
+namespace {
+
+constexpr size_t kMaxMessage = 4096;
+
+std::string Encode(const Status& status) {
+  return static_cast<char>(status.code()) + status.message().substr(0, kMaxMessage);
+}
+
+Status Decode(const std::string& text) {
+  const auto code = static_cast<uint8_t>(text.empty() ? 0 : text[0]);
+  if (code > static_cast<uint8_t>(StatusCode::kInternal)) {
+    return InternalError("a rank sent a status of an unknown form");
+  }
+  return code == 0 ? OkStatus() : Status(static_cast<StatusCode>(code), text.substr(1));
+}
+
+}  // namespace
+
+Status AgreeOnStatus(Communicator* communicator, const Status& own, std::string_view name) {
+  if (communicator->size() == 1) return own;
+  ASSIGN_OR_RETURN(const std::vector<std::string> all, communicator->Gather(Encode(own), name));
+  const bool alike = std::equal(all.begin() + 1, all.end(), all.begin());
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    const Status status = Decode(all[rank]);
+    if (status.ok()) continue;
+    return alike ? status
+                 : status.WithContext("rank " + std::to_string(rank) + " of " +
+                                      std::to_string(all.size()));
+  }
+  return OkStatus();
+}
+
+Result<int> EndJob(Communicator* communicator, const Status& status, Known known) {
+  if (communicator->size() == 1) {
+    if (!status.ok()) return status;
+    return 0;
+  }
+  // Whoever failed first has reported it.
+  if (!communicator->failure().ok()) return ExitCodeAfterInterrupt(communicator->failure());
+  if (!status.ok() && known == Known::kHere) {
+    return ExitCodeAfterInterrupt(communicator->Abort(status));
+  }
+  if (const Status closed = communicator->Close(); !closed.ok()) return ExitCode(closed);
+  if (status.ok()) return 0;
+  if (communicator->rank() == 0) return status;
+  return ExitCodeAfterInterrupt(status);
+}
+
+}  // namespace shardmill

@@ -128,6 +128,10 @@ Result<ImageSize> ImageDecoder::Open(std::string_view file, uint64_t max_pixels)
   file_ = file;
   max_pixels_ = max_pixels;
   format_ = SniffFormat(file);
+  form_ = ReadStoredForm(file, format_);
+  if (form_.several_pages) {
+    return DataLossError("this TIFF file holds several pages; save the one that is meant");
+  }
   Result<ImageSize> size = DataLossError("this is " + DescribeContent(file));
   switch (format_) {
     case FileFormat::kPng:

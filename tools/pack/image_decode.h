@@ -12,13 +12,15 @@
 #include "tools/pack/decode/png_fast.h"
 #include "tools/pack/file_format.h"
 #include "tools/pack/source_image.h"
+#include "tools/pack/stored_form.h"
 
 namespace shardmill {
 
 // Keeps its tables and buffers from image to image. One object per thread.
 //
-// DataLoss when the file is damaged, cut, animated or of an unknown kind; InvalidArgument when it
-// has more than `max_pixels` pixels. Messages do not name the file: the caller does.
+// DataLoss when the file is damaged, cut, animated, of several pages or of an unknown kind;
+// InvalidArgument when it has more than `max_pixels` pixels. Messages do not name the file: the
+// caller does.
 class ImageDecoder {
  public:
   // Height and width of the upright picture. `file` must stay alive until it is read.
@@ -40,6 +42,7 @@ class ImageDecoder {
 
   std::string_view file_;
   FileFormat format_ = FileFormat::kUnknown;
+  StoredForm form_;
   uint64_t max_pixels_ = 0;
   ImageSize upright_;
   PngFastDecoder png_;

@@ -200,6 +200,15 @@ TEST(ImageDecode, AnimatedPngIsRefused) {
   EXPECT_NE(status.message().find("animated"), std::string::npos);
 }
 
+TEST(ImageDecode, SeveralPagesAreRefused) {
+  ImageDecoder decoder;
+  SourceImage image;
+  const std::string file = Tiff({Photo({4, 4}, 1), Photo({4, 4}, 2)});
+  const Status status = decoder.Decode(file, kNoLimit, &image);
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+  EXPECT_NE(status.message().find("several pages"), std::string::npos) << status.ToString();
+}
+
 TEST(ImageDecode, ProbeGivesTheUprightSize) {
   EXPECT_EQ(*ProbeImageSize(Png(Photo({8, 16}, 1)), kNoLimit), (ImageSize{8, 16}));
   EXPECT_EQ(*ProbeImageSize(WithOrientation(Jpeg(Photo({8, 16}, 1), 90), 6), kNoLimit),

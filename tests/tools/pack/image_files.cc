@@ -75,6 +75,15 @@ std::string Jpeg(const TestImage& image, int quality) {
 }
 std::string Bmp(const TestImage& image) { return Encode(".bmp", ToMat(image, CV_8U), {}); }
 
+std::string Tiff(const std::vector<TestImage>& images) {
+  std::vector<cv::Mat> pages;
+  for (const TestImage& image : images) pages.push_back(ToMat(image, CV_8U));
+  const std::string path = testing::TempDir() + "/pages.tif";
+  EXPECT_TRUE(cv::imwritemulti(path, pages));
+  std::ifstream stream(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
 std::string PalettePng(ImageSize size, const std::vector<uint8_t>& indices,
                        const std::vector<uint32_t>& palette) {
   PngPicture picture;

@@ -28,6 +28,8 @@ std::string PalettePng(ImageSize size, const std::vector<uint8_t>& indices,
                        const std::vector<uint32_t>& palette);
 std::string Jpeg(const TestImage& image, int quality);
 std::string Bmp(const TestImage& image);
+// A TIFF with a page for each of `images`.
+std::string Tiff(const std::vector<TestImage>& images);
 
 // A photograph-like image: smooth, with some texture.
 TestImage Photo(ImageSize size, uint64_t seed);

@@ -38,7 +38,7 @@ class Dataset {
   // InvalidArgument lists the names that exist.
   Result<const Split*> split(std::string_view name) const;
 
-  // Io when the file of an opened shard was replaced or changed its size. For the start of an
+  // Io when the file of an opened shard was replaced, resized or written to. For the start of an
   // epoch: a stat() per shard.
   Status CheckUnchanged() const;
 

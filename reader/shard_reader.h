@@ -93,7 +93,7 @@ class ShardReader {
   // left alone.
   void Warm(uint64_t record, int field) const;
 
-  // Io when the file under this path was replaced or changed its size since Open().
+  // Io when the file under this path was replaced, resized or written to since Open().
   Status CheckUnchanged() const;
 
  private:

@@ -58,9 +58,13 @@ void OrTogether(void* context) {
 
 }  // namespace
 
-MappedFile::MappedFile(std::string path, uint64_t size, uint64_t device, uint64_t inode,
-                       uint8_t* data)
-    : path_(std::move(path)), size_(size), device_(device), inode_(inode), data_(data) {}
+MappedFile::MappedFile(std::string path, const struct stat& info, uint8_t* data)
+    : path_(std::move(path)),
+      size_(static_cast<uint64_t>(info.st_size)),
+      device_(info.st_dev),
+      inode_(info.st_ino),
+      modified_(info.st_mtim),
+      data_(data) {}
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(data_, size_);
@@ -88,9 +92,7 @@ Result<std::unique_ptr<MappedFile>> MappedFile::Open(const std::string& path) {
   // have open files.
   ::close(descriptor);
   RETURN_IF_ERROR(status);
-  return std::unique_ptr<MappedFile>(new MappedFile(path, static_cast<uint64_t>(info.st_size),
-                                                    info.st_dev, info.st_ino,
-                                                    static_cast<uint8_t*>(data)));
+  return std::unique_ptr<MappedFile>(new MappedFile(path, info, static_cast<uint8_t*>(data)));
 }
 
 Status MappedFile::CheckRange(uint64_t offset, uint64_t bytes) const {
@@ -175,6 +177,9 @@ Status MappedFile::CheckUnchanged() const {
   if (static_cast<uint64_t>(info.st_size) != size_) {
     return IoError(path_ + " changed its size from " + std::to_string(size_) + " to " +
                    std::to_string(info.st_size) + " bytes while it was in use");
+  }
+  if (info.st_mtim.tv_sec != modified_.tv_sec || info.st_mtim.tv_nsec != modified_.tv_nsec) {
+    return IoError(path_ + " was written to while it was in use");
   }
   return OkStatus();
 }

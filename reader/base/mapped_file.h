@@ -7,6 +7,8 @@
 // All methods are const and may be called from several threads at once.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -48,11 +50,12 @@ class MappedFile {
   void WillNeed(uint64_t offset, uint64_t bytes) const;
   void Populate(uint64_t offset, uint64_t bytes) const;
 
-  // Io when the file under this path is no longer the mapped one or has another size.
+  // Io when the file under this path is no longer the mapped one, has another size, or was written
+  // since Open(), as far as its time of modification tells.
   Status CheckUnchanged() const;
 
  private:
-  MappedFile(std::string path, uint64_t size, uint64_t device, uint64_t inode, uint8_t* data);
+  MappedFile(std::string path, const struct stat& info, uint8_t* data);
   Status LostPage(uint64_t offset, uint64_t bytes) const;
   void Advise(uint64_t offset, uint64_t bytes, int advice) const;
 
@@ -60,6 +63,7 @@ class MappedFile {
   uint64_t size_;
   uint64_t device_;
   uint64_t inode_;
+  struct timespec modified_;
   uint8_t* data_;
 };
 

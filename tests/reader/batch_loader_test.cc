@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -307,6 +308,32 @@ TEST(BatchLoader, ShardReplacedMeanwhileIsAnErrorAtTheNextEpoch) {
   const Status status = loader->Next().status();
   EXPECT_EQ(status.code(), StatusCode::kIo);
   EXPECT_NE(status.message().find("train-00002-of-00003.shard"), std::string::npos)
+      << status.message();
+}
+
+TEST(BatchLoader, ShardRewrittenInPlaceIsAnErrorAtTheNextEpoch) {
+  const std::string folder = WriteTestDataset("rewritten", TestDatasetOptions());
+  const std::string shard = folder + "/train-00001-of-00003.shard";
+  // An earlier time, since two writes in one tick of the file system's clock look alike.
+  const auto written = std::filesystem::last_write_time(shard) - std::chrono::hours(1);
+  std::filesystem::last_write_time(shard, written);
+  auto dataset = Dataset::Open(folder, "train");
+  ASSERT_TRUE(dataset.ok());
+  BatchLoaderOptions options = Options(50);
+  options.epochs = 2;
+  options.slots = 1;  // nothing of the next epoch is begun before the last batch goes back
+  auto loader = OpenLoader(*dataset, options);
+  ASSERT_TRUE(loader->Next().ok());
+  {
+    auto last = loader->Next();
+    ASSERT_TRUE(last.ok() && last->has_value());
+    std::fstream file(shard, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(shard) / 2));
+    file << "other bytes";
+  }
+  const Status status = loader->Next().status();
+  EXPECT_EQ(status.code(), StatusCode::kIo);
+  EXPECT_NE(status.message().find("train-00001-of-00003.shard was written to"), std::string::npos)
       << status.message();
 }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -119,6 +120,19 @@ TEST(MappedFile, ReplacedFileIsNoticedAndTheOldOneStaysReadable) {
   char out[3];
   ASSERT_TRUE((*file)->Read(0, 3, out).ok());
   EXPECT_EQ(std::string(out, 3), "old");
+}
+
+TEST(MappedFile, RewriteInPlaceOfTheSameSizeIsNoticed) {
+  const std::string path = WriteTestFile("rewritten", "old content");
+  // An earlier time, since two writes in one tick of the file system's clock look alike.
+  fs::last_write_time(path, fs::last_write_time(path) - std::chrono::hours(1));
+  const auto file = MappedFile::Open(path);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE((*file)->CheckUnchanged().ok());
+  std::fstream(path, std::ios::in | std::ios::out | std::ios::binary) << "new content";
+  const Status status = (*file)->CheckUnchanged();
+  EXPECT_EQ(status.code(), StatusCode::kIo);
+  EXPECT_EQ(status.message(), path + " was written to while it was in use");
 }
 
 }  // namespace

@@ -42,6 +42,9 @@ Status InstallOne(int signal_number) {
 }  // namespace
 
 Status InstallInterruptHandlers() {
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  if (sigaction(SIGXFSZ, &ignore, nullptr) != 0) return ErrnoError("sigaction", errno);
   RETURN_IF_ERROR(InstallOne(SIGINT));
   return InstallOne(SIGTERM);
 }

@@ -9,7 +9,8 @@
 namespace shardmill {
 
 // Installs the handlers. A signal that the process was started with as ignored stays ignored
-// (nohup, background jobs of a shell).
+// (nohup, background jobs of a shell). Also ignores SIGXFSZ: a write beyond the limit on file sizes
+// is then an error, like any other failed write.
 Status InstallInterruptHandlers();
 
 // The signal that came, or 0. Async-signal-safe; suits PipelineOptions::cancelled.

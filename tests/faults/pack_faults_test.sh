@@ -69,6 +69,18 @@ faulty_case "rename fails" 3 "Input/output error" SHARDMILL_FAULT_RENAME=1
 faulty_case "short writes are completed" 0 "" SHARDMILL_FAULT_SHORT=1000
 faulty_case "interrupted writes are repeated" 0 "" SHARDMILL_FAULT_EINTR=1
 
+# The limit on file sizes is an error of the write like any other, not a signal.
+rm -rf out
+output=$(ulimit -f 300 && pack out 2>&1)
+status=$?
+[ $status -eq 3 ] || fail "file size limit: exit $status, expected 3: $output"
+grep -q "File too large" <<<"$output" || fail "file size limit: the message lacks the reason: $output"
+check_final_names out "file size limit"
+[ -z "$(find out -name '*.tmp*' -o -name manifest.json 2>/dev/null)" ] ||
+  fail "file size limit: something partial is left"
+pack out >/dev/null || fail "file size limit: the same command again failed"
+same_set out "file size limit"
+
 # A folder that may not be written. Root may write anywhere, so this needs a file in the way.
 rm -rf out && touch out
 if pack out >/dev/null 2>message; then fail "OUT is a file: the pack succeeded"; fi

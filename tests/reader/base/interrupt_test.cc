@@ -1,11 +1,15 @@
 #include "reader/base/interrupt.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <functional>
+#include <string>
 
 namespace shardmill {
 namespace {
@@ -51,6 +55,20 @@ TEST(Interrupt, IgnoredSignalStaysIgnored) {
     if (!InstallInterruptHandlers().ok()) return 1;
     raise(SIGINT);
     return WasInterrupted() ? 1 : 0;
+  });
+  ASSERT_TRUE(WIFEXITED(wait_status));
+  EXPECT_EQ(WEXITSTATUS(wait_status), 0);
+}
+
+TEST(Interrupt, WriteBeyondTheFileSizeLimitIsAnErrorNotASignal) {
+  const std::string path = testing::TempDir() + "/interrupt_file_size";
+  const int wait_status = InChild([&path] {
+    if (!InstallInterruptHandlers().ok()) return 1;
+    const rlimit limit = {4, 4};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (file < 0 || write(file, "12345678", 8) != 4) return 3;
+    return write(file, "5678", 4) < 0 && errno == EFBIG ? 0 : 4;
   });
   ASSERT_TRUE(WIFEXITED(wait_status));
   EXPECT_EQ(WEXITSTATUS(wait_status), 0);

@@ -2,9 +2,11 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <iostream>
 #include <limits>
 
 #include "opencv2/core.hpp"
+#include "opencv2/core/utils/logger.hpp"
 #include "opencv2/imgcodecs.hpp"
 #include "opencv2/imgproc.hpp"
 #include "tools/pack/image_plugin.h"
@@ -48,6 +50,10 @@ int Deliver(const cv::Mat& decoded, ShardmillPluginImage* image) {
 extern "C" int ShardmillImagePluginVersion() {
   // The packer's own threads decode one image each.
   cv::setNumThreads(1);
+  // The packer names the file and the reason itself, through stdio: what OpenCV logs, and what it
+  // writes to std::cerr past its log, would stand before that.
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+  std::cerr.setstate(std::ios_base::badbit);
   return SHARDMILL_IMAGE_PLUGIN_VERSION;
 }
 

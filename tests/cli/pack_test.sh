@@ -164,8 +164,28 @@ expect 0 pack bmp -o bmp-out
 holds out "2 packed + 0 skipped"
 expect 0 pack bmp -o bmp-out --overwrite --order sorted --json --quiet
 head -c 40 bmp/train/a/1.bmp >bmp/train/a/2.bmp
-expect 4 pack bmp -o bmp-out2 --resize 2x2
+expect 4 pack bmp -o bmp-out2 --resize 2x2 --quiet
 holds err "train/a/2.bmp: damaged or cut image"
+head -c 60 bmp/train/b/1.bmp >bmp/train/a/2.bmp # OpenCV has its own words for this cut
+expect 4 pack bmp -o bmp-out2 --resize 2x2 --quiet
+check test "$(wc -l <err)" -eq 1
+
+# Labels whose indices or bits the plug-in would expand to other values are refused.
+cp -r scenes expanded
+rm expanded/train_labels/scene_0003_L.png
+python3 -c '
+import struct, sys
+sys.stdout.buffer.write(b"BM" + struct.pack("<IHHI", 62 + 3072, 0, 0, 62) +
+    struct.pack("<IiiHHIIiiII", 40, 64, 48, 1, 8, 0, 3072, 0, 0, 2, 0) +
+    bytes([0, 0, 0, 0, 9, 9, 9, 0]) + bytes([0, 1] * 1536))
+' >expanded/train_labels/scene_0003_L.bmp
+expect 4 pack expanded -o expanded-out --quiet
+holds err "label train_labels/scene_0003_L.bmp is a BMP file with a palette"
+holds err "convert it to a PNG"
+rm expanded/train_labels/scene_0003_L.bmp
+python3 -c 'print("P1 64 48", "0 1 " * 1536, sep="\n")' >expanded/train_labels/scene_0003_L.pbm
+expect 4 pack expanded -o expanded-out --quiet
+holds err "label train_labels/scene_0003_L.pbm is a PNM file of fewer than 8 bits per pixel"
 
 # A locked folder is refused.
 mkdir locked

@@ -173,6 +173,21 @@ Result<Region> ImageDecoder::Read(const Region& needed, SourceImage* image) {
   }
 }
 
+Status ImageDecoder::CheckStoredValues() const {
+  const std::string name(FileFormatName(format_));
+  if (form_.palette) {
+    return DataLossError("is a " + name +
+                         " file with a palette, whose indices are not read; convert it to a PNG "
+                         "that holds the class ids");
+  }
+  if (form_.few_bits) {
+    return DataLossError("is a " + name +
+                         " file of fewer than 8 bits per pixel, whose values are not kept; convert "
+                         "it to a PNG that holds the class ids");
+  }
+  return OkStatus();
+}
+
 Status ImageDecoder::Decode(std::string_view file, uint64_t max_pixels, SourceImage* image) {
   ASSIGN_OR_RETURN(const ImageSize size, Open(file, max_pixels));
   return Read({0, 0, size}, image).status();

@@ -34,6 +34,10 @@ class ImageDecoder {
   // Both, for the whole picture.
   Status Decode(std::string_view file, uint64_t max_pixels, SourceImage* image);
 
+  // DataLoss when the samples of the file that was opened are not the values that it stores, as
+  // happens to palettes of other formats than PNG: such a file shows a picture, but is no label.
+  Status CheckStoredValues() const;
+
  private:
   Result<ImageSize> OpenPng();
   Result<ImageSize> OpenJpeg();

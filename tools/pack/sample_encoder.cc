@@ -95,6 +95,8 @@ Status SampleEncoder::DecodeLabels(const Sample& sample, EncodedSample* encoded)
                          " is a JPEG file, which changes colours and ids; save labels as PNG");
   }
   RETURN_IF_ERROR(decoder_.Decode(file, options_.max_pixels, &label_image_).WithContext(context));
+  const Status stored = decoder_.CheckStoredValues();
+  if (!stored.ok()) return DataLossError(context + " " + stored.message());
   if (label_image_.orientation != 1) {
     return DataLossError(context + " carries an EXIF orientation; save it upright");
   }

@@ -209,6 +209,17 @@ TEST(ImageDecode, SeveralPagesAreRefused) {
   EXPECT_NE(status.message().find("several pages"), std::string::npos) << status.ToString();
 }
 
+TEST(ImageDecode, SamplesOfPngAndJpegAreStoredValues) {
+  ImageDecoder decoder;
+  for (const std::string& file :
+       {PalettePng({1, 2}, {1, 0}, {0x010203, 0x040506}),
+        OneBitPng(MakeImage({2, 2}, 1, [](int y, int, int) { return y; })),
+        Jpeg(Photo({8, 8}, 1), 90)}) {
+    ASSERT_TRUE(decoder.Open(file, kNoLimit).ok());
+    EXPECT_TRUE(decoder.CheckStoredValues().ok());
+  }
+}
+
 TEST(ImageDecode, ProbeGivesTheUprightSize) {
   EXPECT_EQ(*ProbeImageSize(Png(Photo({8, 16}, 1)), kNoLimit), (ImageSize{8, 16}));
   EXPECT_EQ(*ProbeImageSize(WithOrientation(Jpeg(Photo({8, 16}, 1), 90), 6), kNoLimit),

@@ -51,6 +51,14 @@ Status ProblemsError(const InputSet& set) {
                        "\nCorrect them, or leave them out with --on-error skip.");
 }
 
+// Shards among the images would be taken for inputs of the next pack.
+Status CheckOutput(const PackOptions& options) {
+  std::error_code error;
+  if (!std::filesystem::equivalent(options.source, options.output, error)) return OkStatus();
+  return InvalidArgumentError("-o " + options.output +
+                              " is the source folder itself; choose another folder");
+}
+
 class PackJob {
  public:
   PackJob(const PackOptions& options, ReportStyle style) : options_(options), style_(style) {}
@@ -121,6 +129,7 @@ Result<ImageSize> PackJob::FindSetSize(const InputSet& set) {
 }
 
 Result<int> PackJob::Run() {
+  RETURN_IF_ERROR(CheckOutput(options_));
   ASSIGN_OR_RETURN(threads_, ResolveThreads(options_.jobs, 1));
   ASSIGN_OR_RETURN(InputSet set, ReadInputSet(options_.source, options_.layout));
   layout_ = set.layout;

@@ -30,26 +30,20 @@ std::string ReadPrefix(const std::string& path) {
   return prefix;
 }
 
-std::optional<ImageSize> SizeOf(const std::string& path, uint64_t file_bytes, uint64_t max_pixels) {
-  std::string prefix = ReadPrefix(path);
-  if (prefix.size() < kPrefixBytes || file_bytes <= kPrefixBytes) {
-    Result<ImageSize> size = ProbeImageSize(prefix, max_pixels);
-    return size.ok() ? std::optional<ImageSize>(*size) : std::nullopt;
-  }
-  Result<ImageSize> size = ProbeImageSize(prefix, max_pixels);
-  if (size.ok()) return *size;
-  Result<std::string> file = ReadFile(path, file_bytes);
-  if (!file.ok()) return std::nullopt;
-  size = ProbeImageSize(*file, max_pixels);
-  return size.ok() ? std::optional<ImageSize>(*size) : std::nullopt;
-}
-
 bool MoreFrequent(const SizeCount& a, const SizeCount& b) {
   if (a.images != b.images) return a.images > b.images;
   return std::pair(a.size.height, a.size.width) > std::pair(b.size.height, b.size.width);
 }
 
 }  // namespace
+
+Result<ImageSize> ReadImageSize(const std::string& path, uint64_t file_bytes, uint64_t max_pixels) {
+  const std::string prefix = ReadPrefix(path);
+  Result<ImageSize> size = ProbeImageSize(prefix, max_pixels);
+  if (size.ok() || prefix.size() == file_bytes) return size;
+  ASSIGN_OR_RETURN(const std::string file, ReadFile(path, file_bytes));
+  return ProbeImageSize(file, max_pixels);
+}
 
 Result<std::vector<SizeCount>> CountImageSizes(const InputSet& set, const PackOptions& options,
                                                int threads, Progress* progress) {
@@ -66,7 +60,9 @@ Result<std::vector<SizeCount>> CountImageSizes(const InputSet& set, const PackOp
       pipeline, samples.size(),
       [&](uint64_t index, int) -> Result<MaybeSize> {
         const SourceFile& image = samples[index]->image;
-        return SizeOf(JoinPath(set.root, image.path), image.bytes, options.max_pixels);
+        Result<ImageSize> size =
+            ReadImageSize(JoinPath(set.root, image.path), image.bytes, options.max_pixels);
+        return size.ok() ? MaybeSize(*size) : std::nullopt;
       },
       [&](uint64_t index, MaybeSize size) {
         progress->Add(1, 0);

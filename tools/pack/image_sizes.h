@@ -14,6 +14,9 @@ namespace shardmill {
 
 class Progress;
 
+// Of the upright picture; `file_bytes` is the size that was listed.
+Result<ImageSize> ReadImageSize(const std::string& path, uint64_t file_bytes, uint64_t max_pixels);
+
 struct SizeCount {
   ImageSize size;
   uint64_t images = 0;

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "reader/base/file.h"
 #include "reader/base/thread_budget.h"
 #include "reader/console/command_line.h"
 #include "reader/console/terminal.h"
@@ -67,6 +68,7 @@ class PackJob {
 
  private:
   Result<ImageSize> FindSetSize(const InputSet& set);
+  Status NoneReadableError(const InputSet& set, uint64_t images) const;
   Status Pack();
   Status Finish(OutputFolder* folder, Progress* progress);
   void PrintReport(bool colored) const;
@@ -106,6 +108,19 @@ PackReport PackJob::Report() const {
   return report;
 }
 
+Status PackJob::NoneReadableError(const InputSet& set, uint64_t images) const {
+  const auto split = std::find_if(set.splits.begin(), set.splits.end(),
+                                  [](const InputSplit& each) { return !each.samples.empty(); });
+  const Sample& first = split->samples.front();
+  const Status status =
+      ReadImageSize(JoinPath(set.root, first.image.path), first.image.bytes, options_.max_pixels)
+          .status();
+  const std::string message =
+      "none of the " + FormatCount(images) + " images can be read; the first: " + first.key;
+  if (status.ok()) return DataLossError(message + ", which was changed just now");
+  return status.WithContext(message);
+}
+
 // Without --resize and --crop all images must have one size: the most frequent one is the set's,
 // and whether the others are an error is a question of the policy.
 Result<ImageSize> PackJob::FindSetSize(const InputSet& set) {
@@ -115,10 +130,7 @@ Result<ImageSize> PackJob::FindSetSize(const InputSet& set) {
   auto progress = StartProgress("looking at sizes", images);
   ASSIGN_OR_RETURN(std::vector<SizeCount> sizes,
                    CountImageSizes(set, options_, threads_, progress.get()));
-  if (sizes.empty()) {
-    return DataLossError("none of the " + FormatCount(images) + " images can be read; the first: " +
-                         set.splits.front().samples.front().key);
-  }
+  if (sizes.empty()) return NoneReadableError(set, images);
   if (sizes.size() > 1 && !options_.on_error.skip) {
     return InvalidArgumentError("the images have " + FormatCount(sizes.size()) +
                                 " sizes:" + DescribeSizes(sizes, kSizesShown) +

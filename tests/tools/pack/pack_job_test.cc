@@ -439,6 +439,15 @@ TEST_F(PackJobTest, PixelLimitIsKept) {
   ExpectError(StatusCode::kInvalidArgument, "--max-pixels");
 }
 
+TEST_F(PackJobTest, ReasonIsGivenWhenNoImageCanBeRead) {
+  AddPair("train", "a.png", "", "");
+  ExpectError(StatusCode::kDataLoss,
+              "none of the 1 images can be read; the first: train/a.png: this is an empty file");
+  AddPair("train", "a.png", Jpeg(Photo({9, 9}, 1), 90), "");
+  options_.max_pixels = 80;
+  ExpectError(StatusCode::kInvalidArgument, "train/a.png: 9 high × 9 wide is more than");
+}
+
 TEST_F(PackJobTest, SourceFolderIsNoOutputUnderAnyName) {
   AddScene("train", "a", {4, 4}, 1);
   const std::vector<std::string> before = source_.Files();

@@ -13,6 +13,9 @@ constexpr size_t kExamples = 3;
 // More values than a table has classes come from smoothing or lossy compression.
 constexpr size_t kManyValues = 300;
 
+// Of two classes the second is often saved as white.
+constexpr uint32_t kWhite = 255;
+
 bool IsGrayBelow(uint32_t value, uint64_t bound) {
   const uint32_t level = value & 255;
   return (value & ~UnknownValues::kColorFlag) == level * 0x010101 && level < bound;
@@ -45,8 +48,12 @@ std::string UnknownReport::Hint(uint64_t classes, bool colors_in_files) const {
   }
   if (entries_.size() == 1 && entries_.begin()->first >= classes &&
       entries_.begin()->first <= 65535) {
-    return "If this value means 'no class', say so with --ignore " +
-           std::to_string(entries_.begin()->first) + ".";
+    const std::string ignore = "If this value means 'no class', say so with --ignore " +
+                               std::to_string(entries_.begin()->first) + ".";
+    if (colors_in_files || classes != 2 || entries_.begin()->first != kWhite) return ignore;
+    return ignore +
+           "\nIf the labels are black and white, give the two classes the colours 0,0,0 and "
+           "255,255,255 (--classes FILE with name,r,g,b).";
   }
   return "Correct the labels, or the class table (--classes FILE); --on-error skip leaves such "
          "files out.";

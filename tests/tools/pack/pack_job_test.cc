@@ -424,6 +424,17 @@ TEST_F(PackJobTest, ConversionsAreCounted) {
   EXPECT_EQ(Read("train")["train/alpha.png"].image[2], 100);
 }
 
+// What the report of such labels advises.
+TEST_F(PackJobTest, BlackAndWhiteLabelsPackByATableOfTheseColors) {
+  AddPair("train", "a.png", Png(Photo({1, 2}, 1)),
+          Png(MakeImage({1, 2}, 1, [](int, int x, int) { return 255 * x; })));
+  source_.Write("class_dict.csv", "name\nback\nfront\n");
+  ExpectError(StatusCode::kDataLoss, "0,0,0 and 255,255,255");
+  source_.Write("class_dict.csv", "name,r,g,b\nback,0,0,0\nfront,255,255,255\n");
+  ExpectCode(0);
+  EXPECT_EQ(Read("train")["train/a.png"].label, (std::vector<uint8_t>{0, 1}));
+}
+
 TEST_F(PackJobTest, AbsentClassesAreWarnedOf) {
   const ImageSize size = {3, 3};
   AddPair("train", "a.png", Png(Photo(size, 1)), Png(ColorLabel(size, std::vector<uint8_t>(9, 1))));

@@ -39,6 +39,15 @@ TEST(UnknownReport, OneValueMayBeIgnore) {
   EXPECT_NE(report.Describe(3, false).find("--ignore 255"), std::string::npos);
 }
 
+TEST(UnknownReport, WhiteBesideTwoClassesMayBeTheSecondOfThem) {
+  UnknownReport report;
+  report.Add("a.png", Values({{255, 5}}));
+  const std::string text = report.Describe(2, false);
+  EXPECT_NE(text.find("--ignore 255"), std::string::npos) << text;
+  EXPECT_NE(text.find("0,0,0 and 255,255,255"), std::string::npos) << text;
+  EXPECT_EQ(report.Describe(3, false).find("255,255,255"), std::string::npos);
+}
+
 TEST(UnknownReport, ManyValuesPointToInterpolation) {
   UnknownReport report;
   UnknownValues values;

@@ -1,7 +1,5 @@
 #include "tools/pack/output_folder.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kLockName[] = ".shardmill-lock";
 constexpr char kIncomingName[] = ".shardmill-incoming";
 
 // Names in `folder` of shards or, with `temporary`, of the files that a killed writer of shards or
@@ -71,35 +68,11 @@ Result<std::unique_ptr<OutputFolder>> OutputFolder::Open(const std::string& path
   return folder;
 }
 
-OutputFolder::~OutputFolder() {
-  if (lock_file_ < 0) return;
-  ::unlink(lock_path_.c_str());
-  ::close(lock_file_);
-}
-
-// The lock file is removed at the end while it is locked, so a lock counts only if its file still
-// has its name.
 Status OutputFolder::Lock() {
-  lock_path_ = JoinPath(path_, kLockName);
-  while (true) {
-    int file = ::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (file < 0) return ErrnoError("cannot write in folder " + path_, errno);
-    if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
-      int reason = errno;
-      ::close(file);
-      if (reason != EWOULDBLOCK) return ErrnoError("cannot lock " + lock_path_, reason);
-      return InvalidArgumentError("another pack is writing to " + path_ +
-                                  "; wait for it or choose another folder");
-    }
-    struct stat locked, named;
-    bool same = ::fstat(file, &locked) == 0 && ::stat(lock_path_.c_str(), &named) == 0 &&
-                locked.st_ino == named.st_ino && locked.st_dev == named.st_dev;
-    if (same) {
-      lock_file_ = file;
-      return OkStatus();
-    }
-    ::close(file);
-  }
+  ASSIGN_OR_RETURN(lock_, FolderLock::TryAcquire(path_));
+  if (lock_) return OkStatus();
+  return InvalidArgumentError("another pack is writing to " + path_ +
+                              "; wait for it or choose another folder");
 }
 
 Status OutputFolder::CheckOldSet(bool overwrite, const Digest& dataset_id) {
@@ -171,7 +144,7 @@ void OutputFolder::Discard() {
   }
   Result<std::vector<std::string>> shards = ShardNames(path_, false);
   if (shards.ok()) (void)RemoveAll(path_, *shards).ok();
-  ::unlink(lock_path_.c_str());
+  if (lock_) lock_->Release();
   if (made_) ::rmdir(path_.c_str());
 }
 

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "reader/base/checksum.h"
+#include "reader/base/folder_lock.h"
 #include "reader/base/status.h"
 
 namespace shardmill {
@@ -20,7 +22,6 @@ class OutputFolder {
   // set left: they will be written again.
   static Result<std::unique_ptr<OutputFolder>> Open(const std::string& path, bool overwrite,
                                                     const Digest& dataset_id);
-  ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
 
@@ -43,8 +44,7 @@ class OutputFolder {
 
   const std::string path_;
   const bool made_;
-  std::string lock_path_;
-  int lock_file_ = -1;
+  std::optional<FolderLock> lock_;
   std::string shard_folder_;  // path_, or a folder in it while an old set is there
 };
 

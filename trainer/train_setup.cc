@@ -241,11 +241,21 @@ Status Restore(const LoadedCheckpoint& checkpoint, TrainSetup* setup) {
   return OkStatus();
 }
 
-Status MakeOutputReady(const TrainRequest& request, const TrainSetup& setup) {
-  const std::string& output = setup.config.output();
+// Log and checkpoints of two runs would mix.
+Status LockOutput(TrainSetup* setup) {
+  const std::string& output = setup->config.output();
   std::error_code error;
   fs::create_directories(output, error);
   if (error) return IoError("cannot create the folder " + output + ": " + error.message());
+  ASSIGN_OR_RETURN(setup->output_lock, FolderLock::TryAcquire(output));
+  if (setup->output_lock) return OkStatus();
+  return InvalidArgumentError("another program is writing to the folder " + output +
+                              ": wait for it or choose another --output");
+}
+
+Status MakeOutputReady(const TrainRequest& request, const TrainSetup& setup) {
+  const std::string& output = setup.config.output();
+  std::error_code error;
   const bool in_place =
       !setup.resumed_from.empty() && fs::equivalent(FolderName(setup.resumed_from), output, error);
   if (!in_place) {
@@ -287,7 +297,10 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   RETURN_IF_ERROR(BuildNetwork(&setup));
   RETURN_IF_ERROR(BuildOptimizer(&setup));
   if (checkpoint != nullptr) RETURN_IF_ERROR(Restore(*checkpoint, &setup));
-  if (layout.rank == 0) RETURN_IF_ERROR(MakeOutputReady(request, setup));
+  if (layout.rank == 0) {
+    RETURN_IF_ERROR(LockOutput(&setup));
+    RETURN_IF_ERROR(MakeOutputReady(request, setup));
+  }
   return setup;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proto/checkpoint.pb.h"
+#include "reader/base/folder_lock.h"
 #include "reader/base/status.h"
 #include "reader/dataset.h"
 #include "trainer/comm/communicator.h"
@@ -43,8 +44,9 @@ struct TrainSetup {
   uint64_t steps_per_epoch = 0;
   // What a checkpoint of this run says; `progress` is where the run starts and moves on with it.
   proto::Checkpoint description;
-  std::string resumed_from;          // path, empty for a new run
-  std::vector<std::string> notices;  // what a user should know before the first step
+  std::string resumed_from;               // path, empty for a new run
+  std::vector<std::string> notices;       // what a user should know before the first step
+  std::optional<FolderLock> output_lock;  // of rank 0, as long as the run lasts
 
   uint64_t total_steps() const { return steps_per_epoch * config.epochs(); }
   std::string OutputPath(const std::string& name) const;

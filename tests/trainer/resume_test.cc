@@ -141,6 +141,29 @@ TEST_F(InterruptTest, SignalWritesACheckpointThatResumesBitForBit) {
   }
 }
 
+TEST_F(InterruptTest, SecondRunIntoTheSameFolderIsRefusedAndTheFirstGoesOn) {
+  const std::string output = FreshPath("twice");
+  std::filesystem::create_directories(output);
+  const std::string log = output + "/log.jsonl";
+  ASSERT_EQ(mkfifo(log.c_str(), 0600), 0);
+  RunningProgram first(Run(output) + Words{"--epochs", "5000"});
+  std::ifstream lines(log);
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));  // it has begun
+  const ProgramResult second = RunTrainer(Run(output) + Words{"--overwrite"});
+  EXPECT_EQ(second.exit_code, 2) << second.err;
+  EXPECT_NE(second.err.find("another program is writing to the folder " + output),
+            std::string::npos)
+      << second.err;
+  EXPECT_EQ(kill(first.pid(), SIGINT), 0);
+  while (std::getline(lines, line)) {
+  }
+  EXPECT_EQ(first.Wait().exit_code, 130);
+  std::filesystem::remove(log);
+  ExpectSuccess(RunTrainer(
+      {dataset_, "--output", output, "--resume", "--epochs", "5001", "--limit-steps", "1"}));
+}
+
 class ResumeRefusalTest : public ResumeTest {
  protected:
   void SetUp() override {

@@ -229,7 +229,9 @@ Status Restore(const LoadedCheckpoint& checkpoint, TrainSetup* setup) {
   }
   *setup->description.mutable_progress() = before.progress();
   setup->resumed_from = checkpoint.path();
-  for (const std::string& difference : ConfigDifferences(before.config(), setup->config)) {
+  proto::TrainConfig config_before = before.config();
+  config_before.set_limit_steps(setup->config.limit_steps());
+  for (const std::string& difference : ConfigDifferences(config_before, setup->config)) {
     setup->notices.push_back("changed since the checkpoint: " + difference);
   }
   const proto::Environment& now = setup->description.environment();
@@ -277,12 +279,19 @@ Status MakeOutputReady(const TrainRequest& request, const TrainSetup& setup) {
   return file.Commit();
 }
 
+// What a run goes on with where nothing is given. The limit on steps says when one process stops,
+// so it is none of the run's own.
+proto::TrainConfig ConfigToResume(const LoadedCheckpoint& checkpoint) {
+  proto::TrainConfig config = checkpoint.description().config();
+  config.clear_limit_steps();
+  return config;
+}
+
 Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoint* checkpoint) {
   TrainSetup setup;
   setup.communicator = request.communicator;
   setup.config = CompleteConfig(
-      checkpoint != nullptr ? checkpoint->description().config() : proto::TrainConfig(),
-      request.given);
+      checkpoint != nullptr ? ConfigToResume(*checkpoint) : proto::TrainConfig(), request.given);
   RETURN_IF_ERROR(CheckConfig(setup.config));
   const RankLayout& layout = request.communicator->layout();
   ASSIGN_OR_RETURN(setup.device,

@@ -124,12 +124,19 @@ Status ListReader::ReadLine(const TextLine& line) {
 Status ListReader::AddProblem(const TextLine& line, const std::vector<ListedPair>& pairs) {
   // With several blanks in the line the middle one is the likeliest border.
   const ListedPair& pair = pairs[pairs.size() / 2];
-  bool image_missing = Reroot(listing_, pair.image) == nullptr;
-  const std::string& missing = image_missing ? pair.image : pair.label;
   ASSIGN_OR_RETURN(std::string key, RecordKey(pair.image));
-  split_->problems.push_back({key, Where(line.number) + " names " +
-                                       (image_missing ? "image " : "label ") + missing +
-                                       ", which is not below the source folder"});
+  if (pairs.size() > 1) {
+    split_->problems.push_back(
+        {key, Where(line.number) + " has too many words, " + std::to_string(pairs.size() + 1) +
+                  " in place of 2, and cut at no blank does it name two files that exist; put a "
+                  "tab between paths that hold blanks, or quotes around them"});
+    return OkStatus();
+  }
+  const bool image_missing = Reroot(listing_, pair.image) == nullptr;
+  split_->problems.push_back(
+      {key, Where(line.number) + " names " +
+                (image_missing ? "image " + pair.image : "label " + pair.label) +
+                ", which does not exist in the source folder"});
   return OkStatus();
 }
 

@@ -137,6 +137,24 @@ TEST_F(LayoutTest, MissingListedFilesAreProblems) {
   EXPECT_NE(set.splits[0].problems[0].reason.find("trainannot/2_Ids.png"), std::string::npos);
 }
 
+TEST_F(LayoutTest, MissingListedFileDoesNotExist) {
+  Write({"1.png", "1l.png"});
+  folder_.Write("train.txt", "1.png 1l.png\n2.png 1l.png\n");
+  InputSet set = Good();
+  ASSERT_EQ(set.splits[0].problems.size(), 1u);
+  EXPECT_EQ(set.splits[0].problems[0].reason,
+            "train.txt line 2 names image 2.png, which does not exist in the source folder");
+}
+
+TEST_F(LayoutTest, ThirdWordOfAListIsNamed) {
+  Write({"1.png", "1l.png", "2.png", "2l.png"});
+  folder_.Write("train.txt", "1.png 1l.png\n2.png 2l.png 7\n");
+  InputSet set = Good();
+  ASSERT_EQ(set.splits[0].problems.size(), 1u);
+  EXPECT_EQ(set.splits[0].problems[0].reason.find("train.txt line 2 has too many words, 3 in "), 0u)
+      << set.splits[0].problems[0].reason;
+}
+
 TEST_F(LayoutTest, ListsCannotLeaveTheFolder) {
   TestFolder outside("outside");
   outside.Write("secret.png", "x");

@@ -67,6 +67,18 @@ std::string UnknownWordMessage(const CLI::App& root) {
   return message;
 }
 
+// What is wrong with the number of values of an option; CLI11 counts those of all its occurrences.
+std::string ValueCountMessage(const CLI::App& root, const CLI::Error& error) {
+  for (const CLI::Option* option : Innermost(&root)->get_options()) {
+    const auto allowed = static_cast<size_t>(option->get_items_expected_max());
+    const bool flag = allowed == 0;  // may be repeated
+    if (flag || option->get_positional() || option->count() <= allowed) continue;
+    return "option " + option->get_name() + " is given " + std::to_string(option->count()) +
+           " times; give it once";
+  }
+  return EscapeControl(error.what());
+}
+
 }  // namespace
 
 std::string NearestName(std::string_view word, const std::vector<std::string>& candidates) {
@@ -147,6 +159,8 @@ std::optional<int> CommandLine::ParseWords(std::vector<std::string> words) {
     return kExitDone;
   } catch (const CLI::ExtrasError&) {
     return ReportUsageError(UnknownWordMessage(*app_));
+  } catch (const CLI::ArgumentMismatch& error) {
+    return ReportUsageError(ValueCountMessage(*app_, error));
   } catch (const CLI::Error& error) {
     return ReportUsageError(EscapeControl(error.what()));
   }

@@ -52,6 +52,15 @@ TEST_F(CommandLineTest, ParsedCommandRuns) {
   EXPECT_EQ(out_ + error_, "");
 }
 
+TEST_F(CommandLineTest, RepeatedOptionIsNamed) {
+  EXPECT_EQ(Run({"pack", "x", "--resize", "2x3", "--resize", "4x5"}), 2);
+  EXPECT_NE(error_.find("option --resize is given 2 times; give it once"), std::string::npos)
+      << error_;
+  EXPECT_EQ(Run({"pack", "x", "--resize"}), 2);
+  EXPECT_EQ(error_.find("times"), std::string::npos) << error_;
+  EXPECT_EQ(runs_, 0);
+}
+
 TEST_F(CommandLineTest, ExitCodeOfTheCommandIsReturned) {
   result_ = kExitInputsSkipped;
   EXPECT_EQ(Run({"pack", "x"}), 6);

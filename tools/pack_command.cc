@@ -64,6 +64,11 @@ std::vector<std::string> SplitNames(const std::string& text) {
   return names;
 }
 
+// For CLI11: what is wrong with the text, if anything.
+std::string CheckSplits(const std::string& text) {
+  return SplitNames(text).empty() ? "it names no split" : "";
+}
+
 Status CheckCrop(const PackFlags& flags) {
   const bool mode_given = !flags.crop_mode.empty() && flags.crop_mode != "none";
   if (mode_given && !flags.pack.crop.has_value()) {
@@ -115,7 +120,8 @@ void AddInputOptions(CLI::App* app, PackFlags* flags) {
   AddChoice(app, "--layout", &flags->pack.layout.layout, LayoutNames(),
             "How the folder is laid out");
   app->add_option("--split", flags->splits, "Only these splits, separated by commas")
-      ->type_name("NAME,…");
+      ->type_name("NAME,…")
+      ->check(CheckSplits, "");
   app->add_option("--classes", flags->classes, "Class table (name,r,g,b), in place of the layout's")
       ->type_name("FILE");
   AddUnsigned(app, "--ignore", &flags->ignore, kMaxIgnore,

@@ -61,6 +61,14 @@ expect 2 pack nowhere -o out1 --on-error sometimes
 holds err "skip=N"
 expect 2 pack nowhere
 holds err "-o OUT is missing"
+expect 2 pack nowhere -o out1 -j 4 --jobs 2
+holds err "option --jobs is given 2 times; give it once"
+expect 2 pack nowhere -o out1 --json --json -j
+holds err "error: --jobs: "
+expect 2 pack nowhere -o out1 --split ''
+holds err "--split: it names no split"
+expect 2 pack nowhere -o out1 --split=,
+holds err "--split: it names no split"
 expect 3 pack nowhere -o out1
 holds err "shardmill pack: error: cannot read folder nowhere"
 check is_missing out1

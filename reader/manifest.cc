@@ -94,6 +94,9 @@ proto::ShardSchema ShardSchemaOf(const proto::Manifest& manifest, const std::str
 }
 
 Result<RecordSchema> CheckManifest(const proto::Manifest& manifest) {
+  if (manifest.format_version() == 0) {
+    return DataLossError("the manifest is damaged: it says no format version");
+  }
   if (manifest.format_version() != kFormatVersion) {
     return InvalidArgumentError("format version " + std::to_string(manifest.format_version()) +
                                 "; this build reads version 1, use a newer one");

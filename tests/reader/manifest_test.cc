@@ -100,6 +100,16 @@ TEST_F(ManifestTest, EditedNumbersNamesAndIdsAreFound) {
   EXPECT_EQ(edited("{", "{ \"unknown\": 1,"), StatusCode::kDataLoss);
 }
 
+TEST_F(ManifestTest, NoFormatVersionIsDamageNotANewerFormat) {
+  for (const char* text : {"{}", "{\"formatVersion\": 0}"}) {
+    WriteBytes(path_, text);
+    const Status status = Read();
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss) << text;
+    EXPECT_NE(status.message().find(path_), std::string::npos) << status.message();
+    EXPECT_EQ(status.message().find("newer"), std::string::npos) << status.message();
+  }
+}
+
 TEST_F(ManifestTest, WriterRefusesWhatTheReaderWould) {
   const proto::Manifest sound = ReadManifest(folder_).value();
   const std::string before = ReadBytes(path_);

@@ -39,6 +39,16 @@ proto::Manifest DescribeShard(const ShardReader& reader) {
   return manifest;
 }
 
+Status CheckShardFile(const std::string& path, uint64_t expected_bytes) {
+  RETURN_IF_ERROR(CheckIsRegularFile(path));
+  std::error_code error;
+  const uint64_t bytes = std::filesystem::file_size(path, error);
+  if (error) return ErrnoError("cannot stat " + path, error.value());
+  if (bytes == expected_bytes) return OkStatus();
+  return DataLossError(path + " has " + std::to_string(bytes) + " bytes, the manifest says " +
+                       std::to_string(expected_bytes));
+}
+
 // The number of files in the folder that are named like shards.
 int CountShardFiles(const std::string& folder) {
   int count = 0;
@@ -96,6 +106,18 @@ Result<proto::Manifest> DescribePath(const std::string& path) {
   if (kind == PathKind::kDataset) return ReadManifestOf(path);
   ASSIGN_OR_RETURN(const auto reader, ShardReader::Open(path, ChecksumPolicy::kFirstTouch));
   return DescribeShard(*reader);
+}
+
+std::vector<std::string> FindShardFileFaults(const std::string& folder,
+                                             const proto::Manifest& manifest) {
+  std::vector<std::string> faults;
+  for (const proto::Split& split : manifest.splits()) {
+    for (const proto::ShardInfo& shard : split.shards()) {
+      const Status status = CheckShardFile(JoinPath(folder, shard.file()), shard.bytes());
+      if (!status.ok()) faults.push_back(status.message());
+    }
+  }
+  return faults;
 }
 
 std::pair<const ShardReader*, uint64_t> ShardSet::Split::Locate(uint64_t record) const {

@@ -39,6 +39,11 @@ Result<proto::Manifest> ReadManifestOf(const std::string& path);
 // itself in the form of a manifest.
 Result<proto::Manifest> DescribePath(const std::string& path);
 
+// A message for each shard of the manifest that is missing in `folder`, no regular file, or of
+// another size. The shards are not opened.
+std::vector<std::string> FindShardFileFaults(const std::string& folder,
+                                             const proto::Manifest& manifest);
+
 class ShardSet {
  public:
   struct Split {

@@ -124,6 +124,21 @@ Result<std::vector<SplitStats>> CountSplits(const ShardSet& set, const DumpOptio
   return stats;
 }
 
+// The manifest tells all about a set except whether its shards are there.
+Result<int> ReportShardFiles(const std::string& path, const proto::Manifest& manifest) {
+  ASSIGN_OR_RETURN(const PathKind kind, KindOfPath(path));
+  if (kind != PathKind::kDataset) return 0;
+  const std::vector<std::string> faults = FindShardFileFaults(DatasetFolder(path), manifest);
+  if (faults.empty()) return 0;
+  std::fflush(stdout);
+  for (const std::string& fault : faults) {
+    std::fprintf(stderr, "shardmill dump: warning: %s\n", EscapeControl(fault).c_str());
+  }
+  return DataLossError(path + ": " + FormatCount(faults.size()) +
+                       (faults.size() == 1 ? " shard is" : " shards are") +
+                       " missing or of another size; `shardmill verify` checks all");
+}
+
 }  // namespace
 
 Result<RecordRange> ParseRecordRange(const std::string& range, uint64_t limit, uint64_t records) {
@@ -168,7 +183,7 @@ Result<int> RunDumpInfo(const DumpOptions& options) {
                                                ? InfoJson(name, manifest)
                                                : InfoText(name, manifest, WantsColor(stdout)));
   Print(text);
-  return 0;
+  return ReportShardFiles(options.path, manifest);
 }
 
 Result<int> RunDumpRecords(const DumpOptions& options) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
@@ -242,15 +243,19 @@ std::string ExpectedKind(const FieldDescriptor* field, const google::protobuf::V
 Status CheckMembers(const google::protobuf::Struct& document) {
   std::vector<std::string> known;
   for (const Row& row : Table()) known.push_back(row.field);
+  std::set<std::string> seen;
   for (const auto& [key, value] : document.fields()) {
-    const auto place = std::find(known.begin(), known.end(), key);
+    std::string field = key;
+    std::replace(field.begin(), field.end(), '-', '_');  // keys may be written like flags
+    const auto place = std::find(known.begin(), known.end(), field);
     if (place == known.end()) {
-      const std::string nearest = NearestName(key, known);
+      const std::string nearest = NearestName(field, known);
       return InvalidArgumentError("unknown key '" + key + "'" +
                                   (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
     }
     const std::string expected = ExpectedKind(FieldOf(Table()[place - known.begin()]), value);
     if (!expected.empty()) return InvalidArgumentError("key '" + key + "' must be " + expected);
+    if (!seen.insert(field).second) return InvalidArgumentError("key '" + field + "' occurs twice");
   }
   return OkStatus();
 }

@@ -92,6 +92,26 @@ TEST(Config, JsonRoundTripKeepsEveryValue) {
   EXPECT_EQ(parsed->SerializeAsString(), config.SerializeAsString());
 }
 
+TEST(Config, KeysMayBeWrittenLikeFlags) {
+  // Every flag's name is a key: the value has the wrong kind, which only a known key reports.
+  const auto* descriptor = proto::TrainConfig::descriptor();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    std::string name = descriptor->field(i)->name();
+    for (char& c : name) c = c == '_' ? '-' : c;
+    ExpectInvalid(ParseConfigJson("{\"" + name + "\": null}", "c.json").status(),
+                  "key '" + name + "' must be");
+    EXPECT_EQ(descriptor->field(i)->json_name(), name);
+  }
+  const auto parsed =
+      ParseConfigJson(R"({"limit-steps": 7, "weight_decay": 0.5, "final-lr": 0.25})", "c.json");
+  ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
+  EXPECT_EQ(parsed->limit_steps(), 7u);
+  EXPECT_EQ(parsed->weight_decay(), 0.5);
+  EXPECT_EQ(parsed->final_lr(), 0.25);
+  ExpectInvalid(ParseConfigJson(R"({"limit-steps": 7, "limit_steps": 8})", "c.json").status(),
+                "key 'limit_steps' occurs twice");
+}
+
 TEST(Config, UnknownKeySuggestsTheNearest) {
   ExpectInvalid(ParseConfigJson(R"({"widht": 8})", "c.json").status(),
                 "c.json: unknown key 'widht'; did you mean 'width'?");

@@ -47,6 +47,8 @@ HelpFormatter::HelpFormatter() { column_width(kColumn); }
 
 std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {
   std::string left = make_option_name(option, is_positional);
+  // The library shows what a negated flag sets, which its name says already.
+  if (const size_t at = left.find("{false}"); at != std::string::npos) left.erase(at, 7);
   const bool takes_value = option->get_type_size() != 0;
   if (takes_value && !is_positional && !option->get_type_name().empty()) {
     left += " " + option->get_type_name();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <map>
 
 #include "proto/manifest.pb.h"
@@ -448,27 +447,6 @@ TEST_F(PackJobTest, PixelLimitIsKept) {
   AddScene("train", "b", {10, 10}, 2);
   options_.max_pixels = 99;
   ExpectError(StatusCode::kInvalidArgument, "--max-pixels");
-}
-
-TEST_F(PackJobTest, ReasonIsGivenWhenNoImageCanBeRead) {
-  AddPair("train", "a.png", "", "");
-  ExpectError(StatusCode::kDataLoss,
-              "none of the 1 images can be read; the first: train/a.png: this is an empty file");
-  AddPair("train", "a.png", Jpeg(Photo({9, 9}, 1), 90), "");
-  options_.max_pixels = 80;
-  ExpectError(StatusCode::kInvalidArgument, "train/a.png: 9 high × 9 wide is more than");
-}
-
-TEST_F(PackJobTest, SourceFolderIsNoOutputUnderAnyName) {
-  AddScene("train", "a", {4, 4}, 1);
-  const std::vector<std::string> before = source_.Files();
-  const std::string link = output_.At("link");
-  std::filesystem::create_directory_symlink(source_.path(), link);
-  for (const std::string& output : {source_.path(), source_.path() + "/train/..", link}) {
-    options_.output = output;
-    ExpectError(StatusCode::kInvalidArgument, "is the source folder itself");
-  }
-  EXPECT_EQ(source_.Files(), before);
 }
 
 // Classification: the class id of the folder, in all encodings.

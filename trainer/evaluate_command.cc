@@ -103,11 +103,14 @@ void PrintJson(const EvaluationResult& result, const Scores& scores, const DataT
 }
 
 void PrintText(const EvaluationResult& result, const Scores& scores, const DataTask& task) {
-  std::printf("%s", ClassTable(scores, task.classes, WantsColor(stdout)).c_str());
-  std::printf("%s records in %s, loss %.4f, pixel accuracy %s, mIoU %s\n",
-              FormatCount(result.records).c_str(), FormatSeconds(result.seconds).c_str(),
-              result.loss.Mean(), ScoreText(scores.pixel_accuracy).c_str(),
-              ScoreText(scores.mean_iou).c_str());
+  const bool of_pixels = task.kind == TaskKind::kSegmentation;
+  const LabelledUnit unit = of_pixels ? LabelledUnit::kPixel : LabelledUnit::kImage;
+  std::printf("%s", ClassTable(scores, task.classes, unit, WantsColor(stdout)).c_str());
+  std::printf("%s records in %s, loss %.4f, %saccuracy %s", FormatCount(result.records).c_str(),
+              FormatSeconds(result.seconds).c_str(), result.loss.Mean(), of_pixels ? "pixel " : "",
+              ScoreText(scores.pixel_accuracy).c_str());
+  if (of_pixels) std::printf(", mIoU %s", ScoreText(scores.mean_iou).c_str());
+  std::printf("\n");
 }
 
 // A graph with the weights of the checkpoint, ready to score batches.

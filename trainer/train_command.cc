@@ -147,7 +147,7 @@ void PrintJson(const TrainSetup& setup, const TrainSummary& summary) {
   std::printf("%s", json.Take().c_str());
 }
 
-void PrintBest(const TrainSetup& setup, const TrainSummary& summary) {
+void PrintClassIous(const TrainSetup& setup) {
   using Align = TextTable::Align;
   TextTable table({{"class", Align::kLeft}, {"IoU", Align::kRight}});
   const auto& ious = setup.description.progress().best_class_iou();
@@ -156,6 +156,10 @@ void PrintBest(const TrainSetup& setup, const TrainSummary& summary) {
     table.AddRow({EscapeControl(setup.task.classes[k]), ScoreText(iou)});
   }
   std::printf("%s", table.ToString(2, WantsColor(stdout)).c_str());
+}
+
+void PrintBest(const TrainSetup& setup, const TrainSummary& summary) {
+  if (setup.task.kind == TaskKind::kSegmentation) PrintClassIous(setup);
   std::printf("best %s %.4f in epoch %s, kept in %s\n", ScoreName(setup.task.kind).c_str(),
               *summary.best_score, FormatCount(summary.best_epoch).c_str(),
               EscapeControl(setup.OutputPath(kBestCheckpoint)).c_str());

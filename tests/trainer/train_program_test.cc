@@ -62,11 +62,19 @@ TEST(TrainProgram, ClassifierLearns) {
   ShapeDatasetOptions options;
   options.kind = TaskKind::kClassification;
   const std::string dataset = WriteShapeDataset("class_ids", options);
-  const Words words = Small(dataset, FreshPath("classifier")) + Words{"--epochs", "20"};
+  const std::string output = FreshPath("classifier");
+  const Words words = Small(dataset, output) + Words{"--epochs", "20"};
   ExpectFailure(RunTrainer(words), 2, "use --model classifier");
   const ProgramResult result = RunTrainer(words + Words{"--model", "classifier"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_GT(std::atof(ValueAfter(result.out, "best accuracy").c_str()), 0.9) << result.out;
+  const ProgramResult scores =
+      RunTrainer({"evaluate", dataset, "--checkpoint", output + "/best.ckpt", "--threads", "1"});
+  ASSERT_EQ(scores.exit_code, 0) << scores.err;
+  EXPECT_NE(scores.out.find("images"), std::string::npos) << scores.out;
+  for (const char* word : {"IoU", "pixel"}) {
+    EXPECT_EQ((result.out + scores.out).find(word), std::string::npos) << result.out << scores.out;
+  }
 }
 
 TEST(TrainProgram, SameSeedGivesTheSameWeightsAndAnotherSeedOthers) {

@@ -125,20 +125,30 @@ std::string Console::LiveText(const StepEvent& event) const {
 }
 
 std::string ClassTable(const Scores& scores, const std::vector<std::string>& classes,
-                       bool colored) {
+                       LabelledUnit unit, bool colored) {
   using Align = TextTable::Align;
-  TextTable table({{"class", Align::kLeft},
-                   {"IoU", Align::kRight},
-                   {"accuracy", Align::kRight},
-                   {"pixels", Align::kRight}});
+  const bool of_pixels = unit == LabelledUnit::kPixel;
+  std::vector<TextTable::Column> columns = {{"class", Align::kLeft}};
+  if (of_pixels) columns.push_back({"IoU", Align::kRight});
+  columns.push_back({"accuracy", Align::kRight});
+  columns.push_back({of_pixels ? "pixels" : "images", Align::kRight});
+  TextTable table(columns);
+  const auto add = [&](const std::string& name, const std::optional<double>& iou,
+                       const std::optional<double>& accuracy, const std::string& share) {
+    std::vector<std::string> row = {name};
+    if (of_pixels) row.push_back(ScoreText(iou));
+    row.push_back(ScoreText(accuracy));
+    row.push_back(share);
+    table.AddRow(row);
+  };
   double total = 0;
-  for (const uint64_t pixels : scores.class_pixels) total += static_cast<double>(pixels);
+  for (const uint64_t labels : scores.class_pixels) total += static_cast<double>(labels);
   for (size_t k = 0; k < classes.size(); ++k) {
     const double share = total > 0 ? static_cast<double>(scores.class_pixels[k]) / total : 0;
-    table.AddRow({EscapeControl(classes[k]), ScoreText(scores.class_iou[k]),
-                  ScoreText(scores.class_accuracy[k]), Format("%.2f %%", 100 * share)});
+    add(EscapeControl(classes[k]), scores.class_iou[k], scores.class_accuracy[k],
+        Format("%.2f %%", 100 * share));
   }
-  table.AddRow({"mean", ScoreText(scores.mean_iou), ScoreText(scores.mean_accuracy), ""});
+  add("mean", scores.mean_iou, scores.mean_accuracy, "");
   return table.ToString(2, colored);
 }
 

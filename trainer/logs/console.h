@@ -54,8 +54,12 @@ class Console {
   double smoothed_wait_ms_ = 0;
 };
 
-// The table of classes: name, IoU, accuracy, share of the labelled pixels.
-std::string ClassTable(const Scores& scores, const std::vector<std::string>& classes, bool colored);
+// What one label stands for.
+enum class LabelledUnit { kPixel, kImage };
+
+// The table of classes: name, IoU (of pixels only), accuracy, share of the labelled units.
+std::string ClassTable(const Scores& scores, const std::vector<std::string>& classes,
+                       LabelledUnit unit, bool colored);
 
 // "0.8421", or "–" where there is no score.
 std::string ScoreText(const std::optional<double>& score);

@@ -119,12 +119,24 @@ TEST(ClassTable, NamesAreEscapedAndAbsentClassesHaveADash) {
   matrix.AddCount(0, 0, 3);
   matrix.AddCount(0, 1, 1);
   matrix.AddCount(1, 1, 4);
-  EXPECT_EQ(ClassTable(ComputeScores(matrix), {"sky", "c\ar", "dog"}, false),
+  EXPECT_EQ(ClassTable(ComputeScores(matrix), {"sky", "c\ar", "dog"}, LabelledUnit::kPixel, false),
             "  class      IoU  accuracy   pixels\n"
             "  sky     0.7500    0.7500  50.00 %\n"
             "  c\\x07r  0.8000    1.0000  50.00 %\n"
             "  dog          –         –   0.00 %\n"
             "  mean    0.7750    0.8750\n");
+}
+
+TEST(ClassTable, LabelsOfImagesHaveNoIou) {
+  ConfusionMatrix matrix(2, std::nullopt);
+  matrix.AddCount(0, 0, 3);
+  matrix.AddCount(0, 1, 1);
+  matrix.AddCount(1, 1, 4);
+  EXPECT_EQ(ClassTable(ComputeScores(matrix), {"cat", "dog"}, LabelledUnit::kImage, false),
+            "  class  accuracy   images\n"
+            "  cat      0.7500  50.00 %\n"
+            "  dog      1.0000  50.00 %\n"
+            "  mean     0.8750\n");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The real program on tiny data sets: what it trains, prints, stores and refuses.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -97,6 +98,25 @@ TEST(TrainProgram, JsonIsTheOnlyOutputAndQuietSilencesTheTable) {
   EXPECT_EQ(result.out.front(), '{');
   for (const char* key : {"best_score", "weights_hash", "waiting_share", "class_iou"}) {
     EXPECT_NE(result.out.find("\"" + std::string(key) + "\""), std::string::npos) << result.out;
+  }
+}
+
+TEST(TrainProgram, CheckpointBeyondTheFileSizeLimitIsAnErrorThatLeavesNothingPartial) {
+  const std::string output = FreshPath("file_size");
+  const std::string dataset = Shapes();  // written before the limit
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit limit = {4096,
+                        before.rlim_max};  // the log of a step is shorter, a checkpoint longer
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const ProgramResult result =
+      RunTrainer(Small(dataset, output) + Words{"--limit-steps", "1", "--quiet"});
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  ExpectFailure(result, 3, "last.ckpt");
+  EXPECT_NE(result.err.find("File too large"), std::string::npos) << result.err;
+  for (const auto& entry : std::filesystem::directory_iterator(output)) {
+    const std::string name = entry.path().filename().string();
+    EXPECT_TRUE(name == "config.json" || name == "log.jsonl") << name;
   }
 }
 

@@ -210,7 +210,7 @@ holds err "cannot write to standard output"
 
 # Ctrl-C: exit code 130, and nothing partial under a final name. (A background job of this shell
 # ignores SIGINT unless job control is on.)
-expect 0 sample -o many --count 80 --height 96 --width 128
+expect 0 sample -o many --count 300 --height 96 --width 128
 options=(--shard-size 96KiB --image-codec zstd)
 set -m
 "$shardmill" pack many -o cut --jobs 1 "${options[@]}" >out 2>err &

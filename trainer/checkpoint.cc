@@ -166,7 +166,10 @@ Status LoadedCheckpoint::CopyTensor(const std::string& name, float* out, int64_t
                            std::to_string(entry.elements()) + " elements, expected " +
                            std::to_string(elements));
     }
-    std::memcpy(out, bytes_.data() + entry.offset(), elements * sizeof(float));
+    // An empty buffer may be null, which memcpy does not accept.
+    if (elements > 0) {
+      std::memcpy(out, bytes_.data() + entry.offset(), elements * sizeof(float));
+    }
     return OkStatus();
   }
   return DataLossError(path_ + ": has no buffer '" + name + "'");

@@ -175,7 +175,7 @@ void CommandLine::PrintHelp(const CLI::App& app) const {
 
 int CommandLine::ReportUsageError(const std::string& message) {
   std::string prefix = Prefix();
-  if (silent_) return ExitCode(InvalidArgumentError(""));
+  if (silent_) return kExitDone;  // see SetSilent
   std::fprintf(stderr, "%s: error: %s\nTry '%s --help'.\n", prefix.c_str(), message.c_str(),
                prefix.c_str());
   return ExitCode(InvalidArgumentError(""));

@@ -53,7 +53,9 @@ class CommandLine {
   void SetDefault(const std::string& name);
 
   // From now on help, version and usage errors are not printed: another process that was started
-  // with the same words prints them. Errors of commands are printed all the same.
+  // with the same words prints them, and gives the exit code: this one ends with 0, or else a
+  // launcher that sees it fail first would end the other before it has spoken. Errors of commands
+  // are printed all the same.
   void SetSilent() { silent_ = true; }
 
   // Parses, runs the command and returns the exit code. Prints help to stdout (exit 0) when it

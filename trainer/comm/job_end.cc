@@ -51,8 +51,10 @@ Result<int> EndJob(Communicator* communicator, const Status& status, Known known
   }
   if (const Status closed = communicator->Close(); !closed.ok()) return ExitCode(closed);
   if (status.ok()) return 0;
+  // Rank 0 speaks and gives the job its exit code. Were another rank to fail before it, mpirun
+  // would end rank 0 before it has spoken.
   if (communicator->rank() == 0) return status;
-  return ExitCodeAfterInterrupt(status);
+  return 0;
 }
 
 }  // namespace shardmill

@@ -1,4 +1,4 @@
-// How a command of several ranks ends: with one message and the same exit code on all.
+// How a command of several ranks ends: with one message and one exit code of the job.
 #pragma once
 
 #include <string_view>
@@ -19,7 +19,7 @@ enum class Known {
 
 // Ends the job on this rank; the result is that of the command. With one rank: `status`. With
 // several: closes the communicator, or aborts the job where `status` is known here only; of an
-// error, one rank alone still has something to print, the others get an exit code.
+// error that all know of, rank 0 alone has something to print and fails, the others end with 0.
 Result<int> EndJob(Communicator* communicator, const Status& status, Known known);
 
 }  // namespace shardmill

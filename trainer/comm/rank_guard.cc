@@ -57,7 +57,8 @@ int JudgeEnd(const Launch& launch, int wait_status, bool told_to_stop) {
   const RankState state = ThisRankPage().state;
   if (WIFSIGNALED(wait_status)) {
     const int signal_number = WTERMSIG(wait_status);
-    if (told_to_stop) return 128 + signal_number;
+    // SIGTERM is how a launcher ends a rank; whoever sent it has said why.
+    if (told_to_stop || signal_number == SIGTERM) return 128 + signal_number;
     Say(launch,
         "was ended by signal " + std::to_string(signal_number) + " (" + strsignal(signal_number) +
             ") at " + Place() +

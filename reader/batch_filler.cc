@@ -3,24 +3,16 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 
 namespace shardmill {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // How many rows ahead the processor is told of the next record: in random order each one begins
 // with misses of the cache and of the address translation, which this hides.
 constexpr uint64_t kRowsWarm = 2;
 // Parts for which read-ahead stays on after the last page that had to come from disk.
 constexpr int kColdParts = 1024;
-
-uint64_t Nanoseconds(Clock::duration duration) {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count());
-}
 
 // Pages that the calling thread has had to wait for from disk.
 int64_t MajorFaults() {
@@ -31,9 +23,20 @@ int64_t MajorFaults() {
 
 }  // namespace
 
-BatchFiller::BatchFiller(const BatchPlan* plan, int workers, ReadAhead read_ahead)
+BatchFiller::BatchFiller(const BatchPlan* plan, int workers, ReadAhead read_ahead,
+                         uint64_t trace_spans)
     : plan_(*plan), read_ahead_(read_ahead), workers_(workers) {
-  for (Worker& worker : workers_) worker.staging.resize(plan->staging_bytes);
+  for (Worker& worker : workers_) {
+    worker.staging.resize(plan->staging_bytes);
+    worker.clock.KeepSpans(trace_spans);
+    worker.scratch.set_clock(&worker.clock);
+  }
+}
+
+uint64_t BatchFiller::nanoseconds(Stage stage) const {
+  uint64_t sum = 0;
+  for (const Worker& worker : workers_) sum += worker.clock.nanoseconds(stage);
+  return sum;
 }
 
 bool BatchFiller::WantsReadAhead() const {
@@ -48,27 +51,47 @@ Status BatchFiller::Fill(const BatchSlot& slot, uint32_t part, int worker_number
   Rows rows;
   rows.begin = part * plan_.rows_per_part;
   rows.end = std::min(slot.rows, rows.begin + plan_.rows_per_part);
-  PrefetchAhead(slot, rows);
-  Clock::duration reading(0);
-  Clock::duration expanding(0);
-  Clock::time_point start = Clock::now();
-  for (const FieldPlan& field : plan_.fields) {
-    uint8_t* out = slot.buffer + field.slot_offset + rows.begin * field.delivered_bytes;
-    uint8_t* decoded = field.IsDirect() ? out : worker.staging.data();
-    RETURN_IF_ERROR(ReadField(slot, field, rows, decoded, &worker));
-    const Clock::time_point read = Clock::now();
-    reading += read - start;
-    start = read;
-    if (!field.expander.has_value()) continue;
-    RETURN_IF_ERROR(ExpandField(slot, field, rows, decoded, out));
-    start = Clock::now();
-    expanding += start - read;
-  }
-  NoteWhetherCold(rows, Nanoseconds(reading), &worker);
-  read_ns_.fetch_add(Nanoseconds(reading), std::memory_order_relaxed);
-  expand_ns_.fetch_add(Nanoseconds(expanding), std::memory_order_relaxed);
+  const uint64_t reading_before = ReadingNs(worker);
+  const Status status = FillRows(slot, rows, &worker);
+  worker.clock.Enter(Stage::kWaitForSlot);
+  RETURN_IF_ERROR(status);
+  NoteWhetherCold(rows, ReadingNs(worker) - reading_before, &worker);
   records_.fetch_add(rows.end - rows.begin, std::memory_order_relaxed);
   return OkStatus();
+}
+
+uint64_t BatchFiller::ReadingNs(const Worker& worker) {
+  return worker.clock.nanoseconds(Stage::kDisk) + worker.clock.nanoseconds(Stage::kCopy);
+}
+
+Status BatchFiller::FillRows(const BatchSlot& slot, Rows rows, Worker* worker) const {
+  StageClock* clock = &worker->clock;
+  if (WantsReadAhead()) {
+    clock->Enter(Stage::kDisk);
+    clock->SetBatch(slot.epoch, slot.step);
+    PrefetchAhead(slot, rows);
+    PopulateRows(slot, rows);
+  }
+  for (const FieldPlan& field : plan_.fields) {
+    uint8_t* out = slot.buffer + field.slot_offset + rows.begin * field.delivered_bytes;
+    uint8_t* decoded = field.IsDirect() ? out : worker->staging.data();
+    clock->Enter(Stage::kCopy);
+    clock->SetBatch(slot.epoch, slot.step);
+    RETURN_IF_ERROR(ReadField(slot, field, rows, decoded, worker));
+    if (!field.expander.has_value()) continue;
+    clock->Enter(Stage::kExpand);
+    RETURN_IF_ERROR(ExpandField(slot, field, rows, decoded, out));
+  }
+  return OkStatus();
+}
+
+// What comes from the disk is waited for here, in one call per record, and not page by page in
+// the copy.
+void BatchFiller::PopulateRows(const BatchSlot& slot, Rows rows) const {
+  for (uint64_t row = rows.begin; row < rows.end; ++row) {
+    const auto [shard, record] = plan_.split->Locate(slot.records[row]);
+    for (const FieldPlan& field : plan_.fields) shard->Populate(record, field.stored_index);
+  }
 }
 
 // The count of pages that came from disk is looked at only after a part that was slow for memory.

@@ -13,6 +13,8 @@
 #include "reader/batch_plan.h"
 #include "reader/batch_slot.h"
 #include "reader/epoch_order.h"
+#include "reader/loader_trace.h"
+#include "reader/stage_clock.h"
 
 namespace shardmill {
 namespace {
@@ -48,6 +50,8 @@ struct BatchLoader::Impl {
   uint64_t order_epoch = 0;
   uint64_t steps_ahead = 1;
 
+  StageClock plan_clock{Stage::kConsumer};      // of whichever thread produces
+  StageClock consumer_clock{Stage::kConsumer};  // of the caller of Next()
   std::atomic<uint64_t> batches_taken{0};
   std::atomic<int> batches_held{0};
 
@@ -110,14 +114,23 @@ Status BatchLoader::Impl::Start() {
   next_epoch = options.first_epoch;
   next_step = options.first_step;
   steps_ahead = std::max<uint64_t>(1, kMinRowsAhead / plan.capacity_rows);
-  filler = std::make_unique<BatchFiller>(&plan, options.threads, options.read_ahead);
+  filler = std::make_unique<BatchFiller>(&plan, options.threads, options.read_ahead,
+                                         options.trace_spans);
+  plan_clock.KeepSpans(options.trace_spans);
+  consumer_clock.KeepSpans(options.trace_spans);
   PipelineOptions pipeline_options;
   pipeline_options.threads = options.threads;
   pipeline_options.max_in_flight = options.slots;
   ASSIGN_OR_RETURN(pipeline,
                    OrderedPipeline::Start(
                        pipeline_options,
-                       [this](const OrderedPipeline::Item& item) { return ProduceBatch(item); },
+                       [this](const OrderedPipeline::Item& item) {
+                         plan_clock.Enter(Stage::kPlan);
+                         auto size = ProduceBatch(item);
+                         plan_clock.SetBatch(slots[item.slot].epoch, slots[item.slot].step);
+                         plan_clock.Enter(Stage::kConsumer);
+                         return size;
+                       },
                        [this](const OrderedPipeline::Item& item, uint32_t part, int worker) {
                          return filler->Fill(slots[item.slot], part, worker);
                        }));
@@ -199,7 +212,14 @@ Result<std::optional<Batch>> BatchLoader::Next() {
                                 " batches of the loader are held by the caller; destroy one " +
                                 "before asking for the next, or open the loader with more slots");
   }
-  ASSIGN_OR_RETURN(const std::optional<OrderedPipeline::Item> item, impl_->pipeline->Take());
+  impl_->consumer_clock.Enter(Stage::kConsumerWait);
+  Result<std::optional<OrderedPipeline::Item>> taken = impl_->pipeline->Take();
+  if (taken.ok() && taken->has_value()) {
+    const BatchSlot& slot = impl_->slots[(*taken)->slot];
+    impl_->consumer_clock.SetBatch(slot.epoch, slot.step);
+  }
+  impl_->consumer_clock.Enter(Stage::kConsumer);
+  ASSIGN_OR_RETURN(const std::optional<OrderedPipeline::Item> item, std::move(taken));
   if (!item.has_value()) return std::optional<Batch>();
   ++impl_->batches_taken;
   ++impl_->batches_held;
@@ -218,13 +238,30 @@ uint64_t BatchLoader::steps_per_epoch() const { return impl_->plan.steps_per_epo
 LoaderTimes BatchLoader::times() const {
   const OrderedPipeline::Times pipeline_times = impl_->pipeline->times();
   LoaderTimes times;
-  times.read_ns = impl_->filler->read_ns();
-  times.expand_ns = impl_->filler->expand_ns();
+  times.disk_ns = impl_->filler->nanoseconds(Stage::kDisk);
+  times.copy_ns = impl_->filler->nanoseconds(Stage::kCopy);
+  times.checksum_ns = impl_->filler->nanoseconds(Stage::kChecksum);
+  times.decode_ns = impl_->filler->nanoseconds(Stage::kDecode);
+  times.expand_ns = impl_->filler->nanoseconds(Stage::kExpand);
+  times.plan_ns = impl_->plan_clock.nanoseconds(Stage::kPlan);
   times.wait_for_slot_ns = pipeline_times.workers_idle_ns;
   times.consumer_wait_ns = pipeline_times.take_wait_ns;
   times.batches = impl_->batches_taken;
   times.records = impl_->filler->records();
   return times;
+}
+
+Status BatchLoader::WriteTrace(const std::string& path) const {
+  if (impl_->options.trace_spans == 0) {
+    return InvalidArgumentError("the loader was opened without trace_spans");
+  }
+  std::vector<TraceLane> lanes;
+  for (int worker = 0; worker < impl_->filler->workers(); ++worker) {
+    lanes.push_back({"loader worker " + std::to_string(worker), &impl_->filler->clock(worker)});
+  }
+  lanes.push_back({"consumer", &impl_->consumer_clock});
+  lanes.push_back({"plan", &impl_->plan_clock});
+  return WriteChromeTrace(path, lanes);
 }
 
 }  // namespace shardmill

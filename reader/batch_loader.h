@@ -76,6 +76,7 @@ struct BatchLoaderOptions {
   int threads = 1;
   int slots = 3;  // batches in the ring, counting those the caller holds
   ReadAhead read_ahead = ReadAhead::kWhenCold;
+  uint64_t trace_spans = 0;  // how many spans of time each thread keeps for WriteTrace()
   // Replaces the allocator of the slots (for pinned memory). Buffers must be 64-byte aligned.
   std::function<void*(uint64_t bytes)> allocate;
   std::function<void(void* buffer, uint64_t bytes)> release;
@@ -83,9 +84,15 @@ struct BatchLoaderOptions {
 
 // Where the time of the loader went, in nanoseconds summed over its threads.
 struct LoaderTimes {
-  uint64_t read_ns = 0;           // copy, checksum and decode
-  uint64_t expand_ns = 0;         // label delivery
-  uint64_t wait_for_slot_ns = 0;  // workers: all slots were taken
+  // Of the workers (see Stage in stage_clock.h for the limits between them):
+  uint64_t disk_ns = 0;
+  uint64_t copy_ns = 0;
+  uint64_t checksum_ns = 0;
+  uint64_t decode_ns = 0;
+  uint64_t expand_ns = 0;
+  uint64_t wait_for_slot_ns = 0;  // all slots were taken
+  // Of the thread that calls Next() and destroys batches:
+  uint64_t plan_ns = 0;           // working out which records a batch holds
   uint64_t consumer_wait_ns = 0;  // Next(): no batch was ready
   uint64_t batches = 0;
   uint64_t records = 0;
@@ -107,6 +114,9 @@ class BatchLoader {
 
   uint64_t steps_per_epoch() const;  // the same on every rank, known before the first batch
   LoaderTimes times() const;
+  // A Chrome trace of the spans that BatchLoaderOptions::trace_spans kept: a lane for each worker,
+  // for Next() and for the planning of batches. InvalidArgument when none were asked for.
+  Status WriteTrace(const std::string& path) const;
 
  private:
   friend class Batch;

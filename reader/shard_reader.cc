@@ -35,9 +35,10 @@ struct ShardReader::Impl {
   size_t field_count() const { return parts.schema.fields.size(); }
   Status CheckArguments(uint64_t record, int field) const;
   Result<uint64_t> TensorBytes(uint64_t record, uint32_t field) const;
-  Status CheckStored(uint64_t record, uint32_t field, const void* stored, uint64_t bytes) const;
+  Status CheckStored(uint64_t record, uint32_t field, const void* stored, uint64_t bytes,
+                     StageClock* clock) const;
   Status ReadField(uint64_t record, uint32_t field, void* out, uint64_t bytes,
-                   FieldDecoder* decoder, std::vector<uint8_t>* stored) const;
+                   ReadScratch* scratch) const;
   // "PATH: block B: record R: field F: …"
   Status Locate(const Status& status, uint64_t record, int field) const;
 };
@@ -62,12 +63,13 @@ Status ShardReader::Impl::CheckArguments(uint64_t record, int field) const {
 }
 
 Status ShardReader::Impl::CheckStored(uint64_t record, uint32_t field, const void* stored,
-                                      uint64_t bytes) const {
+                                      uint64_t bytes, StageClock* clock) const {
   if (policy == ChecksumPolicy::kOff) return OkStatus();
   if (policy == ChecksumPolicy::kFirstTouch) {
     ASSIGN_OR_RETURN(const bool is_verified, index->IsVerified(record, field));
     if (is_verified) return OkStatus();
   }
+  EnterStage(clock, Stage::kChecksum);
   ASSIGN_OR_RETURN(const uint64_t expected, index->StoredChecksum(record, field));
   if (Checksum64(stored, bytes) != expected) {
     return DataLossError("the stored bytes are damaged: their checksum differs");
@@ -85,7 +87,8 @@ Result<uint64_t> ShardReader::Impl::TensorBytes(uint64_t record, uint32_t field)
 }
 
 Status ShardReader::Impl::ReadField(uint64_t record, uint32_t field, void* out, uint64_t bytes,
-                                    FieldDecoder* decoder, std::vector<uint8_t>* stored) const {
+                                    ReadScratch* scratch) const {
+  EnterStage(scratch->clock_, Stage::kCopy);
   const FieldSpec& spec = parts.schema.fields[field];
   ASSIGN_OR_RETURN(const uint64_t tensor_bytes, TensorBytes(record, field));
   if (bytes != tensor_bytes) {
@@ -96,13 +99,15 @@ Status ShardReader::Impl::ReadField(uint64_t record, uint32_t field, void* out, 
   if (spec.codec == Codec::kRaw) {
     if (range.bytes != bytes) return DataLossError("the stored size is not that of the tensor");
     RETURN_IF_ERROR(file->Read(range.offset, bytes, out));
-    return CheckStored(record, field, out, bytes);
+    return CheckStored(record, field, out, bytes, scratch->clock_);
   }
   // The range lies in the mapped file, so its size is bounded by what is on the disk.
-  if (stored->size() < range.bytes) stored->resize(range.bytes);
-  RETURN_IF_ERROR(file->Read(range.offset, range.bytes, stored->data()));
-  RETURN_IF_ERROR(CheckStored(record, field, stored->data(), range.bytes));
-  return decoder->Decode(spec, stored->data(), range.bytes, out, bytes);
+  std::vector<uint8_t>& stored = scratch->stored_;
+  if (stored.size() < range.bytes) stored.resize(range.bytes);
+  RETURN_IF_ERROR(file->Read(range.offset, range.bytes, stored.data()));
+  RETURN_IF_ERROR(CheckStored(record, field, stored.data(), range.bytes, scratch->clock_));
+  EnterStage(scratch->clock_, Stage::kDecode);
+  return scratch->decoder_.Decode(spec, stored.data(), range.bytes, out, bytes);
 }
 
 ShardReader::ShardReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -169,8 +174,7 @@ Result<uint64_t> ShardReader::StoredBytes(uint64_t record, int field) const {
 Status ShardReader::Read(uint64_t record, int field, void* out, uint64_t bytes,
                          ReadScratch* scratch) const {
   RETURN_IF_ERROR(impl_->CheckArguments(record, field));
-  const Status status = impl_->ReadField(record, static_cast<uint32_t>(field), out, bytes,
-                                         &scratch->decoder_, &scratch->stored_);
+  const Status status = impl_->ReadField(record, static_cast<uint32_t>(field), out, bytes, scratch);
   return impl_->Locate(status, record, field);
 }
 
@@ -209,6 +213,12 @@ void ShardReader::Prefetch(uint64_t record) const {
     // An error will be met again, and reported, by the read.
     if (range.ok()) impl_->file->WillNeed(range->offset, range->bytes);
   }
+}
+
+void ShardReader::Populate(uint64_t record, int field) const {
+  if (!impl_->CheckArguments(record, field).ok()) return;
+  const Result<FileRange> range = impl_->index->StoredRange(record, static_cast<uint32_t>(field));
+  if (range.ok()) impl_->file->Populate(range->offset, range->bytes);
 }
 
 Status ShardReader::CheckUnchanged() const { return impl_->file->CheckUnchanged(); }

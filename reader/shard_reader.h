@@ -14,6 +14,7 @@
 #include "reader/base/status.h"
 #include "reader/codec.h"
 #include "reader/schema.h"
+#include "reader/stage_clock.h"
 
 namespace shardmill {
 
@@ -38,8 +39,12 @@ class ReadScratch {
   ReadScratch(ReadScratch&&) noexcept;
   ReadScratch& operator=(ReadScratch&&) noexcept;
 
+  // Reads then say on it in which stage they are. The clock must outlive the scratch; null: none.
+  void set_clock(StageClock* clock) { clock_ = clock; }
+
  private:
   friend class ShardReader;
+  StageClock* clock_ = nullptr;
   FieldDecoder decoder_;
   std::vector<uint8_t> stored_;
 };
@@ -87,6 +92,8 @@ class ShardReader {
 
   // Asks the kernel to load the stored bytes of a record's fields ahead of use.
   void Prefetch(uint64_t record) const;
+  // Waits until the stored bytes of a field are in memory and mapped.
+  void Populate(uint64_t record, int field) const;
 
   // Asks the processor to load the start of a field's stored bytes into its cache, a record or two
   // before Read(): a hint that neither faults nor touches the disk. Fields that are not dense are

@@ -369,8 +369,27 @@ TEST(BatchLoader, TimesCountBatchesRecordsAndWork) {
   const LoaderTimes times = loader->times();
   EXPECT_EQ(times.batches, 12u);
   EXPECT_EQ(times.records, 96u);
-  EXPECT_GT(times.read_ns, 0u);
+  EXPECT_GT(times.copy_ns, 0u);
+  EXPECT_GT(times.checksum_ns, 0u);
+  EXPECT_GT(times.decode_ns, 0u);
   EXPECT_GT(times.expand_ns, 0u);
+  EXPECT_GT(times.plan_ns, 0u);
+}
+
+TEST(BatchLoader, StagesThatDoNotHappenTakeNoTime) {
+  TestDatasetOptions test_options;
+  test_options.label_codec = Codec::kRaw;
+  const auto dataset = OpenTestDataset("raw-times", test_options, ChecksumPolicy::kOff);
+  BatchLoaderOptions options = Options(8);
+  options.read_ahead = ReadAhead::kNever;
+  auto loader = OpenLoader(dataset, options);
+  EXPECT_EQ(ReadAll(loader.get()).size(), 12u);
+  const LoaderTimes times = loader->times();
+  EXPECT_GT(times.copy_ns, 0u);
+  EXPECT_EQ(times.disk_ns, 0u);
+  EXPECT_EQ(times.checksum_ns, 0u);
+  EXPECT_EQ(times.decode_ns, 0u);
+  EXPECT_EQ(times.expand_ns, 0u);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ namespace shardmill {
 namespace {
 
 constexpr uint64_t kMaxIgnore = 65535;
+constexpr uint64_t kMaxVariants = 1000;
 constexpr uint64_t kMaxSourcePixels = uint64_t{1} << 36;
 
 // The options as they stand on the command line; Check() turns them into PackOptions.
@@ -26,7 +27,8 @@ struct PackFlags {
   std::string splits, crop_mode, eval_crop_mode = "center";
   std::string one_hot = "none", image_codec = "raw", label_codec = "zstd";
   std::string order, on_error = "fail", classes;
-  uint64_t ignore = 0, pad_value = 0, jobs = 0;
+  std::string resize;
+  uint64_t ignore = 0, pad_value = 0, jobs = 0, variants = 1, tile_overlap = 0;
   bool has_ignore = false, json = false;
 };
 
@@ -41,7 +43,10 @@ const std::map<std::string, LabelEncoding>& OneHotNames() {
 Codec CodecByName(const std::string& name) { return name == "raw" ? Codec::kRaw : Codec::kZstd; }
 
 CropMode CropModeByName(const std::string& name) {
-  return name == "random" ? CropMode::kRandom : CropMode::kCenter;
+  for (CropMode mode : {CropMode::kRandom, CropMode::kCorners, CropMode::kTile}) {
+    if (name == CropModeName(mode)) return mode;
+  }
+  return CropMode::kCenter;
 }
 
 Result<ErrorPolicy> ParsePolicy(const std::string& text) {
@@ -69,6 +74,10 @@ std::string CheckSplits(const std::string& text) {
   return SplitNames(text).empty() ? "it names no split" : "";
 }
 
+std::string CheckResize(const std::string& text) {
+  return text.empty() ? "" : std::string(ParseResize(text).status().message());
+}
+
 Status CheckCrop(const PackFlags& flags) {
   const bool mode_given = !flags.crop_mode.empty() && flags.crop_mode != "none";
   if (mode_given && !flags.pack.crop.has_value()) {
@@ -76,6 +85,16 @@ Status CheckCrop(const PackFlags& flags) {
   }
   if (flags.crop_mode == "none" && flags.pack.crop.has_value()) {
     return InvalidArgumentError("--crop and --crop-mode none contradict each other");
+  }
+  if (flags.variants > 1 && flags.crop_mode != "random") {
+    return InvalidArgumentError("--variants " + std::to_string(flags.variants) +
+                                " needs --crop-mode random");
+  }
+  const bool tiles = flags.crop_mode == "tile" || flags.eval_crop_mode == "tile";
+  if (flags.tile_overlap > 0 && !(tiles && flags.pack.crop.has_value())) {
+    return InvalidArgumentError(
+        "--tile-overlap needs --crop and --crop-mode or --eval-crop-mode "
+        "tile");
   }
   return OkStatus();
 }
@@ -89,6 +108,11 @@ Result<PackOptions> Check(const PackFlags& flags) {
   options.layout.splits = SplitNames(flags.splits);
   if (!flags.classes.empty()) options.layout.classes_file = flags.classes;
   if (flags.has_ignore) options.layout.ignore = static_cast<uint32_t>(flags.ignore);
+  if (!flags.resize.empty()) {
+    ASSIGN_OR_RETURN(options.resize, ParseResize(flags.resize));
+  }
+  options.variants = static_cast<uint32_t>(std::max<uint64_t>(1, flags.variants));
+  options.tile_overlap = static_cast<uint32_t>(flags.tile_overlap);
   options.crop_mode = CropModeByName(flags.crop_mode);
   options.eval_crop_mode = CropModeByName(flags.eval_crop_mode);
   options.label_encoding = OneHotNames().at(flags.one_hot);
@@ -138,14 +162,22 @@ void AddInputOptions(CLI::App* app, PackFlags* flags) {
 }
 
 void AddGeometryOptions(CLI::App* app, PackFlags* flags) {
-  AddImageSize(app, "--resize", &flags->pack.resize,
-               "New size of every image, before any crop; labels by nearest pixel");
+  app->add_option("--resize", flags->resize,
+                  "New size of every image, or of its short or long side, before any crop. Pixel "
+                  "centres lie at +0.5; images by area or linearly, labels by nearest pixel")
+      ->type_name("HEIGHTxWIDTH|short=N|long=N")
+      ->check(CheckResize, "");
   AddImageSize(app, "--crop", &flags->pack.crop,
                "Window of every image; padded where the image is smaller");
-  AddChoice(app, "--crop-mode", &flags->crop_mode, {"center", "random", "none"},
-            "Where the window lies in images of train; center with --crop, else none");
-  AddChoice(app, "--eval-crop-mode", &flags->eval_crop_mode, {"center"},
+  AddChoice(app, "--crop-mode", &flags->crop_mode, {"center", "random", "corners", "tile", "none"},
+            "Where the windows lie in images of train: corners takes these and the centre, tile a "
+            "grid that is padded at the far edges; center with --crop, else none");
+  AddChoice(app, "--eval-crop-mode", &flags->eval_crop_mode, {"center", "corners", "tile"},
             "The same for the other splits");
+  AddUnsigned(app, "--variants", &flags->variants, kMaxVariants,
+              "Random windows of each image of train");
+  AddUnsigned(app, "--tile-overlap", &flags->tile_overlap, kMaxImageSide,
+              "Pixels that neighbouring tiles share");
   AddUnsigned(app, "--pad-value", &flags->pad_value, 255, "Padding of images");
   AddUnsigned(app, "--seed", &flags->pack.seed, UINT64_MAX, "Of random crops and of the order");
 }

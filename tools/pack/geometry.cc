@@ -3,33 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "reader/base/checksum.h"
 #include "reader/base/status.h"
-#include "tools/random_stream.h"
 
 namespace shardmill {
 namespace {
-
-// The offset of a window of `window` pixels in a side of `side` pixels.
-int32_t Offset(CropMode mode, uint32_t side, uint32_t window, RandomStream* random) {
-  int64_t room = int64_t{side} - int64_t{window};
-  if (room > 0 && mode == CropMode::kRandom) {
-    return static_cast<int32_t>(random->Below(static_cast<uint64_t>(room) + 1));
-  }
-  // Half the room, rounded down, also where it is negative.
-  return static_cast<int32_t>(room >= 0 ? room / 2 : -((-room + 1) / 2));
-}
-
-// The piece of a side that a window shows: first pixel and count.
-struct Span {
-  uint32_t first = 0, count = 0;
-};
-Span VisibleSpan(uint32_t side, int32_t offset, uint32_t window) {
-  int64_t first = std::max<int64_t>(0, offset);
-  int64_t end = std::min<int64_t>(side, int64_t{offset} + window);
-  if (end <= first) return {};
-  return {static_cast<uint32_t>(first), static_cast<uint32_t>(end - first)};
-}
 
 void CutBytes(const uint8_t* in, size_t pixel_bytes, const Placement& placement, uint8_t* out) {
   Region visible = placement.Visible();
@@ -62,37 +39,6 @@ void NearestLabels(const ClassIdMap& labels, ClassIdMap* out) {
 }
 
 }  // namespace
-
-Region Placement::Visible() const {
-  Span rows = VisibleSpan(resized.height, y, window.height);
-  Span columns = VisibleSpan(resized.width, x, window.width);
-  if (rows.count == 0 || columns.count == 0) return {};
-  return {rows.first, columns.first, {rows.count, columns.count}};
-}
-
-Placement Placement::Within(const Region& part) const {
-  if (resized != source) return *this;  // then the part is the whole
-  Placement within = *this;
-  within.source = within.resized = part.size;
-  within.y -= static_cast<int32_t>(part.y);
-  within.x -= static_cast<int32_t>(part.x);
-  return within;
-}
-
-Placement Place(const GeometryOptions& options, ImageSize source, std::string_view key) {
-  Placement placement;
-  placement.source = source;
-  placement.resized = options.resize.value_or(source);
-  placement.window = options.crop.value_or(placement.resized);
-  if (!options.crop.has_value()) return placement;
-  uint64_t seed = MixBits(Checksum64(key.data(), key.size()) ^ MixBits(options.seed + 1));
-  RandomStream random(seed);
-  placement.y =
-      Offset(options.crop_mode, placement.resized.height, placement.window.height, &random);
-  placement.x = Offset(options.crop_mode, placement.resized.width, placement.window.width, &random);
-  if (options.crop_mode == CropMode::kRandom) placement.seed = seed;
-  return placement;
-}
 
 void ResizeLabels(const ClassIdMap& labels, ImageSize size, ClassIdMap* out) {
   out->size = size;

@@ -30,9 +30,18 @@ std::string ReadPrefix(const std::string& path) {
   return prefix;
 }
 
+using CountsBySize = std::map<std::pair<uint32_t, uint32_t>, SizeCount>;
+
 bool MoreFrequent(const SizeCount& a, const SizeCount& b) {
   if (a.images != b.images) return a.images > b.images;
   return std::pair(a.size.height, a.size.width) > std::pair(b.size.height, b.size.width);
+}
+
+std::vector<SizeCount> MostFrequentFirst(CountsBySize counts) {
+  std::vector<SizeCount> sizes;
+  for (auto& [key, count] : counts) sizes.push_back(std::move(count));
+  std::sort(sizes.begin(), sizes.end(), MoreFrequent);
+  return sizes;
 }
 
 }  // namespace
@@ -47,11 +56,11 @@ Result<ImageSize> ReadImageSize(const std::string& path, uint64_t file_bytes, ui
 
 Result<std::vector<SizeCount>> CountImageSizes(const InputSet& set, const PackOptions& options,
                                                int threads, Progress* progress) {
-  std::vector<const Sample*> samples;
-  for (const InputSplit& split : set.splits) {
-    for (const Sample& sample : split.samples) samples.push_back(&sample);
+  std::vector<std::pair<const Sample*, size_t>> samples;  // and their split
+  for (size_t split = 0; split < set.splits.size(); ++split) {
+    for (const Sample& sample : set.splits[split].samples) samples.emplace_back(&sample, split);
   }
-  std::map<std::pair<uint32_t, uint32_t>, SizeCount> counts;
+  CountsBySize counts;
   PipelineOptions pipeline;
   pipeline.threads = threads;
   pipeline.cancelled = WasInterrupted;
@@ -59,7 +68,7 @@ Result<std::vector<SizeCount>> CountImageSizes(const InputSet& set, const PackOp
   RETURN_IF_ERROR(RunOrdered<MaybeSize>(
       pipeline, samples.size(),
       [&](uint64_t index, int) -> Result<MaybeSize> {
-        const SourceFile& image = samples[index]->image;
+        const SourceFile& image = samples[index].first->image;
         Result<ImageSize> size =
             ReadImageSize(JoinPath(set.root, image.path), image.bytes, options.max_pixels);
         return size.ok() ? MaybeSize(*size) : std::nullopt;
@@ -68,14 +77,30 @@ Result<std::vector<SizeCount>> CountImageSizes(const InputSet& set, const PackOp
         progress->Add(1, 0);
         if (!size.has_value()) return OkStatus();
         SizeCount& count = counts[{size->height, size->width}];
-        if (count.images++ == 0) count.example = samples[index]->key;
+        const auto& [sample, split] = samples[index];
+        if (count.images++ == 0) count.example = sample->key;
+        count.images_by_split.resize(set.splits.size());
+        ++count.images_by_split[split];
         count.size = *size;
         return OkStatus();
       }));
-  std::vector<SizeCount> sizes;
-  for (auto& [key, count] : counts) sizes.push_back(std::move(count));
-  std::sort(sizes.begin(), sizes.end(), MoreFrequent);
-  return sizes;
+  return MostFrequentFirst(std::move(counts));
+}
+
+std::vector<SizeCount> ResizedSizes(const std::vector<SizeCount>& sizes, const ResizeRule& rule) {
+  CountsBySize counts;
+  for (const SizeCount& from : sizes) {
+    const ImageSize size = rule.Apply(from.size);
+    auto [found, is_new] = counts.try_emplace({size.height, size.width}, from);
+    SizeCount& count = found->second;
+    count.size = size;
+    if (is_new) continue;
+    count.images += from.images;
+    for (size_t i = 0; i < count.images_by_split.size(); ++i) {
+      count.images_by_split[i] += from.images_by_split[i];
+    }
+  }
+  return MostFrequentFirst(std::move(counts));
 }
 
 std::string DescribeSizes(const std::vector<SizeCount>& sizes, size_t lines) {

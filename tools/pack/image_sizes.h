@@ -20,13 +20,17 @@ Result<ImageSize> ReadImageSize(const std::string& path, uint64_t file_bytes, ui
 struct SizeCount {
   ImageSize size;
   uint64_t images = 0;
-  std::string example;  // key of the first
+  std::vector<uint64_t> images_by_split;  // of the set's splits, in order
+  std::string example;                    // key of the first
 };
 
 // The sizes of all images of the set, upright, the most frequent first. Files that cannot be
 // read are left out: packing reports them.
 Result<std::vector<SizeCount>> CountImageSizes(const InputSet& set, const PackOptions& options,
                                                int threads, Progress* progress);
+
+// The same images after they are resized; images of one size are counted together again.
+std::vector<SizeCount> ResizedSizes(const std::vector<SizeCount>& sizes, const ResizeRule& rule);
 
 // "352 high × 480 wide: 367 images (train/a.png, …)", a line per size, at most `lines`.
 std::string DescribeSizes(const std::vector<SizeCount>& sizes, size_t lines);

@@ -7,23 +7,21 @@
 #include <system_error>
 #include <utility>
 
-#include "reader/base/file.h"
 #include "reader/base/thread_budget.h"
 #include "reader/console/command_line.h"
 #include "reader/console/terminal.h"
-#include "tools/pack/image_sizes.h"
 #include "tools/pack/layout.h"
 #include "tools/pack/output_folder.h"
 #include "tools/pack/pack_plan.h"
 #include "tools/pack/pack_report.h"
 #include "tools/pack/pack_run.h"
+#include "tools/pack/set_sizes.h"
 #include "tools/progress.h"
 
 namespace shardmill {
 namespace {
 
 constexpr size_t kProblemsShown = 10;
-constexpr size_t kSizesShown = 10;
 // With more ignored pixels than this, an absent class may hide behind the ignore value.
 constexpr double kMuchIgnored = 0.2;
 
@@ -67,8 +65,6 @@ class PackJob {
   Result<int> Run();
 
  private:
-  Result<ImageSize> FindSetSize(const InputSet& set);
-  Status NoneReadableError(const InputSet& set, uint64_t images) const;
   Status Pack();
   Status Finish(OutputFolder* folder, Progress* progress);
   void PrintReport(bool colored) const;
@@ -108,38 +104,6 @@ PackReport PackJob::Report() const {
   return report;
 }
 
-Status PackJob::NoneReadableError(const InputSet& set, uint64_t images) const {
-  const auto split = std::find_if(set.splits.begin(), set.splits.end(),
-                                  [](const InputSplit& each) { return !each.samples.empty(); });
-  const Sample& first = split->samples.front();
-  const Status status =
-      ReadImageSize(JoinPath(set.root, first.image.path), first.image.bytes, options_.max_pixels)
-          .status();
-  const std::string message =
-      "none of the " + FormatCount(images) + " images can be read; the first: " + first.key;
-  if (status.ok()) return DataLossError(message + ", which was changed just now");
-  return status.WithContext(message);
-}
-
-// Without --resize and --crop all images must have one size: the most frequent one is the set's,
-// and whether the others are an error is a question of the policy.
-Result<ImageSize> PackJob::FindSetSize(const InputSet& set) {
-  if (options_.resize.has_value() || options_.crop.has_value()) return ImageSize{};
-  uint64_t images = 0;
-  for (const InputSplit& split : set.splits) images += split.samples.size();
-  auto progress = StartProgress("looking at sizes", images);
-  ASSIGN_OR_RETURN(std::vector<SizeCount> sizes,
-                   CountImageSizes(set, options_, threads_, progress.get()));
-  if (sizes.empty()) return NoneReadableError(set, images);
-  if (sizes.size() > 1 && !options_.on_error.skip) {
-    return InvalidArgumentError("the images have " + FormatCount(sizes.size()) +
-                                " sizes:" + DescribeSizes(sizes, kSizesShown) +
-                                "\nGive --resize HEIGHTxWIDTH or --crop HEIGHTxWIDTH to make them "
-                                "equal, or --on-error skip to keep the most frequent size.");
-  }
-  return sizes.front().size;
-}
-
 Result<int> PackJob::Run() {
   RETURN_IF_ERROR(CheckOutput(options_));
   ASSIGN_OR_RETURN(threads_, ResolveThreads(options_.jobs, 1));
@@ -151,13 +115,8 @@ Result<int> PackJob::Run() {
   }
   for (const std::string& note : notes_) Note(options_, note);
   if (!options_.on_error.skip) RETURN_IF_ERROR(ProblemsError(set));
-  bool any_sample = std::any_of(set.splits.begin(), set.splits.end(),
-                                [](const InputSplit& split) { return !split.samples.empty(); });
-  ImageSize set_size;
-  if (any_sample) {
-    ASSIGN_OR_RETURN(set_size, FindSetSize(set));
-  }
-  ASSIGN_OR_RETURN(plan_, MakePlan(std::move(set), options_, set_size));
+  ASSIGN_OR_RETURN(const SetSizes sizes, FindSetSizes(set, options_, threads_));
+  ASSIGN_OR_RETURN(plan_, MakePlan(std::move(set), options_, sizes));
   if (!options_.dry_run) RETURN_IF_ERROR(Pack());
   PrintReport(WantsColor(stdout));
   if (!packed_) return kExitDone;
@@ -169,7 +128,7 @@ Result<int> PackJob::Run() {
 Status PackJob::Pack() {
   ASSIGN_OR_RETURN(auto folder,
                    OutputFolder::Open(options_.output, options_.overwrite, plan_.dataset_id));
-  const uint64_t bytes = plan_.inputs() * plan_.record_bytes;
+  const uint64_t bytes = plan_.expected_records() * plan_.record_bytes;
   Note(options_, DescribePlan(Report()) + "; at most " + FormatBytes(bytes) + " in all");
   WarnAboutSpace(bytes);
   auto progress = StartProgress("packing", plan_.inputs());

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "reader/schema.h"
-#include "tools/pack/geometry.h"
 #include "tools/pack/layout.h"
+#include "tools/pack/placement.h"
 
 namespace shardmill {
 
@@ -28,9 +28,12 @@ struct PackOptions {
   std::string output;
   LayoutOptions layout;
 
-  std::optional<ImageSize> resize, crop;
+  std::optional<ResizeRule> resize;
+  std::optional<ImageSize> crop;
   CropMode crop_mode = CropMode::kCenter;  // of train
   CropMode eval_crop_mode = CropMode::kCenter;
+  uint32_t variants = 1;      // of each image of train, with CropMode::kRandom
+  uint32_t tile_overlap = 0;  // pixels
   LabelEncoding label_encoding = LabelEncoding::kIndex;
   Codec image_codec = Codec::kRaw;
   Codec label_codec = Codec::kZstd;

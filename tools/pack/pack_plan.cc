@@ -14,10 +14,6 @@ namespace {
 
 constexpr uint32_t kPaddingU8 = 255, kPaddingU16 = 65535;
 
-std::string_view CropModeName(CropMode mode) {
-  return mode == CropMode::kRandom ? "random" : "center";
-}
-
 std::string_view OrderName(DiskOrder order) {
   switch (order) {
     case DiskOrder::kShuffled:
@@ -104,9 +100,11 @@ proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
                                                                           : "none"},
       {"order", std::string(OrderName(options.order))},
       {"pad-value", std::to_string(options.pad_value)},
-      {"resize", size(options.resize)},
+      {"resize", options.resize ? FormatResize(*options.resize) : "none"},
       {"seed", std::to_string(options.seed)},
       {"shard-size", FormatBytesFlag(options.shard_bytes)},
+      {"tile-overlap", std::to_string(options.tile_overlap)},
+      {"variants", std::to_string(options.variants)},
   };
   proto::Recipe recipe;
   recipe.set_tool_version(std::string(kVersion));
@@ -157,24 +155,46 @@ void Shuffle(uint64_t seed, const std::string& split, std::vector<Sample>* sampl
   }
 }
 
-SplitPlan PlanSplit(InputSplit split, const PackOptions& options, uint64_t record_bytes) {
+// Inputs per shard, from what an input gives on average.
+uint64_t InputsPerShard(const PackOptions& options, const SplitPlan& split, uint64_t record_bytes) {
+  const uint64_t inputs = std::max<uint64_t>(1, split.samples.size());
+  const uint64_t records = std::max(inputs, split.expected_records);
+  const unsigned __int128 split_bytes = static_cast<unsigned __int128>(records) * record_bytes;
+  const unsigned __int128 wanted =
+      static_cast<unsigned __int128>(options.shard_bytes) * inputs / split_bytes;
+  const auto per_shard = static_cast<uint64_t>(std::min<unsigned __int128>(wanted, inputs));
+  // The shards grow when there would be more of them than a split may have.
+  return std::max<uint64_t>({1, per_shard, (inputs + kMaxShards - 1) / kMaxShards});
+}
+
+SplitPlan PlanSplit(InputSplit split, const PackOptions& options, uint64_t record_bytes,
+                    std::optional<uint64_t> records) {
   SplitPlan plan;
   const bool train = split.name == "train";
   plan.name = split.name;
   plan.samples = std::move(split.samples);
   plan.problems = std::move(split.problems);
-  plan.geometry = {options.resize, options.crop, train ? options.crop_mode : options.eval_crop_mode,
-                   options.seed};
+  plan.geometry = SplitGeometry(options, plan.name);
   const bool shuffled =
       options.order == DiskOrder::kShuffled || (options.order == DiskOrder::kByDefault && train);
   if (shuffled) Shuffle(options.seed, plan.name, &plan.samples);
   const uint64_t inputs = plan.samples.size();
-  // The shards grow when there would be more of them than a split may have.
-  plan.inputs_per_shard = std::max<uint64_t>(
-      {1, options.shard_bytes / record_bytes, (inputs + kMaxShards - 1) / kMaxShards});
+  plan.expected_records = records.value_or(inputs * CountRecords(plan.geometry, {}));
+  plan.inputs_per_shard = InputsPerShard(options, plan, record_bytes);
   plan.shard_count = static_cast<uint32_t>(
       std::max<uint64_t>(1, (inputs + plan.inputs_per_shard - 1) / plan.inputs_per_shard));
   return plan;
+}
+
+// No more than a shard will hold.
+uint32_t RecordsPerBlock(const PackOptions& options, const PackPlan& plan) {
+  const uint64_t per_block = std::max<uint64_t>(1, options.block_bytes / plan.record_bytes);
+  uint64_t per_shard = 1;
+  for (const SplitPlan& split : plan.splits) {
+    const uint64_t per_input = split.expected_records / split.samples.size() + 1;
+    per_shard = std::max(per_shard, split.inputs_per_shard * per_input);
+  }
+  return static_cast<uint32_t>(std::min<uint64_t>({per_block, per_shard, uint64_t{1} << 20}));
 }
 
 Status CheckOptions(const InputSet& set, const PackOptions& options) {
@@ -185,6 +205,12 @@ Status CheckOptions(const InputSet& set, const PackOptions& options) {
   }
   if (options.shard_bytes == 0 || options.block_bytes == 0) {
     return InvalidArgumentError("--shard-size and --block-size must be more than 0");
+  }
+  if (options.crop.has_value() &&
+      options.tile_overlap >= std::min(options.crop->height, options.crop->width)) {
+    return InvalidArgumentError("--tile-overlap " + std::to_string(options.tile_overlap) +
+                                " must be less than the sides of --crop " +
+                                FormatImageSize(*options.crop));
   }
   return OkStatus();
 }
@@ -205,14 +231,36 @@ uint64_t PackPlan::source_bytes() const {
   return bytes;
 }
 
-Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, ImageSize set_size) {
+uint64_t PackPlan::expected_records() const {
+  uint64_t count = 0;
+  for (const SplitPlan& split : splits) count += split.expected_records;
+  return count;
+}
+
+GeometryOptions SplitGeometry(const PackOptions& options, const std::string& split) {
+  const bool train = split == "train";
+  GeometryOptions geometry;
+  geometry.resize = options.resize;
+  geometry.crop = options.crop;
+  geometry.crop_mode = train ? options.crop_mode : options.eval_crop_mode;
+  geometry.variants = train ? options.variants : 1;
+  geometry.tile_overlap = options.tile_overlap;
+  geometry.seed = options.seed;
+  return geometry;
+}
+
+Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, const SetSizes& sizes) {
   RETURN_IF_ERROR(CheckOptions(set, options));
   PackPlan plan;
   plan.root = set.root;
   plan.task = set.task;
   plan.colors_in_files = set.colors_in_files;
   plan.ignore_in_files = set.ignore;
-  plan.window = options.crop.value_or(options.resize.value_or(set_size));
+  plan.window = sizes.window;
+  if (options.resize && options.resize->kind == ResizeRule::Kind::kExact) {
+    plan.window = options.resize->size;
+  }
+  if (options.crop.has_value()) plan.window = *options.crop;
   plan.schema.classes = set.classes;
   plan.schema.ignore = RecordIgnore(set, options);
   plan.label_dtype = IdType(plan.schema);
@@ -225,21 +273,20 @@ Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, ImageSize se
   }
   plan.recipe = MakeRecipe(options, set.layout, plan.schema);
   plan.dataset_id = DatasetId(plan.recipe, set);
-  for (InputSplit& split : set.splits) {
+  SHARDMILL_CHECK(sizes.records.empty() || sizes.records.size() == set.splits.size());
+  for (size_t i = 0; i < set.splits.size(); ++i) {
+    InputSplit& split = set.splits[i];
     if (split.samples.empty()) {
       return InvalidArgumentError(
           "split " + split.name + " has " + std::to_string(split.problems.size()) +
           " inputs and none that can be packed; the first: " + split.problems.front().key + ": " +
           split.problems.front().reason);
     }
-    plan.splits.push_back(PlanSplit(std::move(split), options, plan.record_bytes));
+    const auto records =
+        sizes.records.empty() ? std::nullopt : std::optional<uint64_t>(sizes.records[i]);
+    plan.splits.push_back(PlanSplit(std::move(split), options, plan.record_bytes, records));
   }
-  uint64_t per_shard = 1;
-  for (const SplitPlan& split : plan.splits)
-    per_shard = std::max(per_shard, split.inputs_per_shard);
-  const uint64_t per_block = std::max<uint64_t>(1, options.block_bytes / plan.record_bytes);
-  plan.records_per_block =
-      static_cast<uint32_t>(std::min<uint64_t>({per_block, per_shard, uint64_t{1} << 20}));
+  plan.records_per_block = RecordsPerBlock(options, plan);
   return plan;
 }
 

@@ -22,6 +22,7 @@ struct SplitPlan {
   std::vector<Sample> samples;    // in the order of the shards
   std::vector<Problem> problems;  // inputs that are no samples; told in shard 0
   GeometryOptions geometry;
+  uint64_t expected_records = 0;  // when no input is left out
   uint64_t inputs_per_shard = 1;
   uint32_t shard_count = 1;
 
@@ -47,10 +48,19 @@ struct PackPlan {
 
   uint64_t inputs() const;
   uint64_t source_bytes() const;
+  uint64_t expected_records() const;
 };
 
-// `set_size` is the size of the images where neither resize nor crop gives it.
+// What the plan must know of the images' sizes; see set_sizes.h.
+struct SetSizes {
+  ImageSize window;               // of the records, where no option gives it
+  std::vector<uint64_t> records;  // per split of the set; empty: they follow from the options
+};
+
+// How windows are placed in a split: what is random happens in train alone.
+GeometryOptions SplitGeometry(const PackOptions& options, const std::string& split);
+
 // InvalidArgument when options contradict each other or the set.
-Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, ImageSize set_size);
+Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, const SetSizes& sizes);
 
 }  // namespace shardmill

@@ -157,7 +157,8 @@ void WriteSplits(const PackResult& result, JsonWriter* json) {
     json->BeginObject();
     json->Key("name").String(split.name);
     json->Key("inputs").Number(split.inputs);
-    json->Key("packed").Number(split.records);
+    json->Key("packed").Number(split.packed);
+    json->Key("records").Number(split.records);
     json->Key("skipped").Number(uint64_t{split.skipped.size()});
     json->Key("shards").Number(split.shards);
     json->Key("source_bytes").Number(split.source_bytes);
@@ -256,8 +257,8 @@ std::string PlanText(const PackReport& report) {
   std::string text = "plan: " + Count(plan.inputs(), "input") + ", " +
                      FormatBytes(plan.source_bytes()) + ", layout " + report.layout + "\n";
   for (const SplitPlan& split : plan.splits) {
-    const uint64_t bytes = split.samples.size() * plan.record_bytes;
-    text += "  " + split.name + ": " + Count(split.samples.size(), "record") + " in " +
+    const uint64_t bytes = split.expected_records * plan.record_bytes;
+    text += "  " + split.name + ": " + Count(split.expected_records, "record") + " in " +
             Count(split.shard_count, "shard") + ", " + FormatBytes(bytes) + " uncompressed";
     if (!split.problems.empty()) text += ", " + Count(split.problems.size(), "input") + " left out";
     text += "\n";
@@ -273,7 +274,7 @@ std::string SummaryText(const PackReport& report, bool colored) {
     source_bytes += split.source_bytes;
     shard_bytes += split.shard_bytes;
   }
-  std::string text = EscapeControl(report.options->output) + ": " + FormatCount(result.records()) +
+  std::string text = EscapeControl(report.options->output) + ": " + FormatCount(result.packed()) +
                      " packed + " + FormatCount(result.skipped()) +
                      " skipped = " + Count(result.inputs(), "input") + ", " +
                      FormatBytes(source_bytes) + " → " + FormatBytes(shard_bytes) + " in " +
@@ -292,7 +293,8 @@ std::string SummaryJson(const PackReport& report) {
   json.Key("dry_run").Bool(report.result == nullptr);
   json.Key("inputs").Number(report.plan->inputs());
   if (report.result != nullptr) {
-    json.Key("packed").Number(report.result->records());
+    json.Key("packed").Number(report.result->packed());
+    json.Key("records").Number(report.result->records());
     json.Key("skipped").Number(report.result->skipped());
     json.Key("failed").Number(0);  // an input that fails ends the pack, without a report
     WriteSplits(*report.result, &json);

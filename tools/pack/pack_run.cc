@@ -43,7 +43,7 @@ class PackRun {
  private:
   Status PackSplit(const SplitPlan& split);
   Status Take(uint64_t index, EncodedSample encoded, const SplitPlan& split, ShardSequence* shards);
-  Status TakeRecord(uint64_t index, EncodedSample encoded, ShardSequence* shards);
+  Status TakeRecords(uint64_t index, EncodedSample encoded, ShardSequence* shards);
   Status TakeFailure(uint64_t index, const EncodedSample& encoded, const Sample& sample,
                      ShardSequence* shards);
 
@@ -89,11 +89,13 @@ Status PackRun::PackSplit(const SplitPlan& split) {
   result.skipped = split.problems;
   result_.splits.push_back(std::move(result));
   ShardSequence shards(plan_, split, folder_);
+  const uint64_t records_per_input = split.expected_records / split.samples.size();
   PipelineOptions pipeline;
   pipeline.threads = threads_;
   pipeline.max_bytes = kMaxBytesInFlight;
   pipeline.item_bytes = [&](uint64_t index) {
-    return kCopiesInFlight * plan_.record_bytes + split.samples[index].image.bytes;
+    return (kCopiesInFlight + records_per_input) * plan_.record_bytes +
+           split.samples[index].image.bytes;
   };
   pipeline.cancelled = WasInterrupted;
   RETURN_IF_ERROR(RunOrdered<EncodedSample>(
@@ -129,19 +131,22 @@ Status PackRun::Take(uint64_t index, EncodedSample encoded, const SplitPlan& spl
   }
   if (only_label_values_) return OkStatus();
   if (!encoded.status.ok()) return TakeFailure(index, encoded, split.samples[index], shards);
-  return TakeRecord(index, std::move(encoded), shards);
+  return TakeRecords(index, std::move(encoded), shards);
 }
 
-Status PackRun::TakeRecord(uint64_t index, EncodedSample encoded, ShardSequence* shards) {
+Status PackRun::TakeRecords(uint64_t index, EncodedSample encoded, ShardSequence* shards) {
   SplitResult& split = result_.splits.back();
-  ++split.records;
+  ++split.packed;
+  split.records += encoded.records.size();
   split.source_bytes += encoded.source_bytes;
-  split.image_bytes += encoded.record.fields[0].bytes.size();
-  split.label_bytes += encoded.record.fields[1].bytes.size();
+  for (const EncodedRecord& record : encoded.records) {
+    split.image_bytes += record.fields[0].bytes.size();
+    split.label_bytes += record.fields[1].bytes.size();
+  }
   AddStatistics(encoded.statistics, &split.statistics);
   for (size_t i = 0; i < kConversionCount; ++i) result_.conversions[i] += encoded.conversions[i];
   if (encoded.label_kind.has_value()) ++result_.label_kinds[*encoded.label_kind];
-  return shards->Append(index, std::move(encoded.record), encoded.statistics);
+  return shards->Append(index, std::move(encoded.records), encoded.statistics);
 }
 
 Status PackRun::TakeFailure(uint64_t index, const EncodedSample& encoded, const Sample& sample,
@@ -160,6 +165,12 @@ Status PackRun::TakeFailure(uint64_t index, const EncodedSample& encoded, const 
 uint64_t PackResult::inputs() const {
   uint64_t count = 0;
   for (const SplitResult& split : splits) count += split.inputs;
+  return count;
+}
+
+uint64_t PackResult::packed() const {
+  uint64_t count = 0;
+  for (const SplitResult& split : splits) count += split.packed;
   return count;
 }
 

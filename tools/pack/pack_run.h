@@ -18,8 +18,9 @@ class Progress;
 
 struct SplitResult {
   std::string name;
-  uint64_t inputs = 0;  // = records + skipped.size()
-  uint64_t records = 0;
+  uint64_t inputs = 0;  // = packed + skipped.size()
+  uint64_t packed = 0;
+  uint64_t records = 0;  // one or more per packed input
   uint64_t shards = 0;
   uint64_t shard_bytes = 0;                   // files
   uint64_t image_bytes = 0, label_bytes = 0;  // as stored
@@ -35,6 +36,7 @@ struct PackResult {
   std::string unknown_labels;  // of skipped inputs: values that are no class; empty: none
 
   uint64_t inputs() const;
+  uint64_t packed() const;
   uint64_t records() const;
   uint64_t skipped() const;
 };

@@ -1,10 +1,13 @@
 #include "tools/pack/sample_encoder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "proto/record_meta.pb.h"
 #include "reader/base/file.h"
+#include "reader/names.h"
 #include "reader/serialize.h"
+#include "reader/statistics.h"
 #include "tools/pack/file_format.h"
 #include "tools/pack/measure.h"
 #include "tools/pack/one_hot.h"
@@ -12,9 +15,9 @@
 namespace shardmill {
 namespace {
 
-std::string MakeMeta(const Sample& sample, const Placement& placement, bool resized) {
+std::string MakeMeta(const std::string& key, const Placement& placement, bool resized) {
   proto::RecordMeta meta;
-  meta.set_key(sample.key);
+  meta.set_key(key);
   meta.set_source_height(placement.source.height);
   meta.set_source_width(placement.source.width);
   meta.set_crop_y(placement.y);
@@ -25,6 +28,7 @@ std::string MakeMeta(const Sample& sample, const Placement& placement, bool resi
     meta.set_resized_height(placement.resized.height);
     meta.set_resized_width(placement.resized.width);
   }
+  meta.set_variant(placement.variant);
   meta.set_seed(placement.seed);
   return SerializeDeterministic(meta);
 }
@@ -48,12 +52,12 @@ EncodedSample SampleEncoder::Encode(const Sample& sample, const GeometryOptions&
                                     SampleWork work) {
   EncodedSample encoded;
   encoded.status = work == SampleWork::kLabelValues ? CheckLabels(sample, &encoded)
-                                                    : MakeRecord(sample, geometry, &encoded);
+                                                    : MakeRecords(sample, geometry, &encoded);
   return encoded;
 }
 
-Status SampleEncoder::MakeRecord(const Sample& sample, const GeometryOptions& geometry,
-                                 EncodedSample* encoded) {
+Status SampleEncoder::MakeRecords(const Sample& sample, const GeometryOptions& geometry,
+                                  EncodedSample* encoded) {
   const bool segmentation = plan_.task == Task::kSegmentation;
   // Labels first: they are small, and a wrong class table shows in them.
   if (segmentation) RETURN_IF_ERROR(DecodeLabels(sample, encoded));
@@ -62,15 +66,46 @@ Status SampleEncoder::MakeRecord(const Sample& sample, const GeometryOptions& ge
   // A label that was scaled holds mixed colours too: its size is the better message.
   RETURN_IF_ERROR(CheckSizes(size, geometry));
   if (segmentation) RETURN_IF_ERROR(TakeUnknown(encoded));
-  Placement placement = Place(geometry, size, sample.key);
-  const Region needed = placement.resized == size ? placement.Visible() : Region{0, 0, size};
+  ASSIGN_OR_RETURN(const std::vector<Placement> placements,
+                   PlaceRecords(geometry, size, sample.key));
+  std::vector<Placement> in_image = placements;
+  ASSIGN_OR_RETURN(const RgbImage image, ReadImage(&in_image, encoded));
+  if (segmentation && placements.front().resized != size) {
+    ResizeLabels(label_map_, placements.front().resized, &resized_labels_);
+    std::swap(label_map_, resized_labels_);
+  }
+  for (size_t i = 0; i < placements.size(); ++i) {
+    RETURN_IF_ERROR(AddRecord(sample, image, placements[i], in_image[i], encoded));
+  }
+  return OkStatus();
+}
+
+Result<RgbImage> SampleEncoder::ReadImage(std::vector<Placement>* placements,
+                                          EncodedSample* encoded) {
+  const ImageSize size = placements->front().source, resized = placements->front().resized;
+  const Region needed = resized == size ? VisibleInAny(*placements) : Region{0, 0, size};
   ASSIGN_OR_RETURN(const Region part, decoder_.Read(needed, &image_));
-  RgbImage image = converter_.Convert(image_, &encoded->conversions);
-  encoded->statistics.set_records(1);
-  RETURN_IF_ERROR(EncodeImage(image, placement.Within(part), encoded));
-  RETURN_IF_ERROR(segmentation ? EncodeLabels(placement, encoded)
-                               : EncodeClassId(sample.class_id, encoded));
-  encoded->record.meta = MakeMeta(sample, placement, geometry.resize.has_value());
+  for (Placement& placement : *placements) placement = placement.Within(part);
+  const RgbImage image = converter_.Convert(image_, &encoded->conversions);
+  if (resized == size) return image;
+  ResizeImage(image, resized, &resized_);
+  return RgbImage{resized, resized_.data()};
+}
+
+Status SampleEncoder::AddRecord(const Sample& sample, const RgbImage& image,
+                                const Placement& placement, const Placement& in_image,
+                                EncodedSample* encoded) {
+  EncodedRecord record;
+  statistics_.Clear();
+  statistics_.set_records(1);
+  RETURN_IF_ERROR(EncodeImage(image, in_image, &record));
+  RETURN_IF_ERROR(plan_.task == Task::kSegmentation ? EncodeLabels(placement, &record)
+                                                    : EncodeClassId(sample.class_id, &record));
+  const std::string key = VariantKey(sample.key, placement.variant);
+  if (!IsRecordKey(key)) return DataLossError("its path is too long for a key with #v…");
+  record.meta = MakeMeta(key, placement, options_.resize.has_value());
+  AddStatistics(statistics_, &encoded->statistics);
+  encoded->records.push_back(std::move(record));
   return OkStatus();
 }
 
@@ -129,65 +164,65 @@ Status SampleEncoder::CheckSizes(ImageSize image, const GeometryOptions& geometr
     }
     return DataLossError(message);
   }
-  const bool any_size = geometry.resize.has_value() || geometry.crop.has_value();
-  if (!any_size && image != plan_.window) {
-    return DataLossError("the image is " + DescribeImageSize(image) + ", the set " +
-                         DescribeImageSize(plan_.window) + "; give --resize or --crop");
+  const ImageSize resized = geometry.resize ? geometry.resize->Apply(image) : image;
+  const uint32_t longest = std::max(resized.height, resized.width);
+  if (resized != image && (longest > kMaxImageSide || resized.pixels() > options_.max_pixels)) {
+    return DataLossError("resized it would be " + DescribeImageSize(resized) +
+                         ", which is more than --max-pixels or " + FormatCount(kMaxImageSide) +
+                         " along a side");
+  }
+  if (!geometry.crop.has_value() && resized != plan_.window) {
+    return DataLossError("the image is " + DescribeImageSize(resized) +
+                         (geometry.resize ? " after --resize" : "") + ", the set " +
+                         DescribeImageSize(plan_.window) + "; give " +
+                         (geometry.resize ? "" : "--resize or ") + "--crop");
   }
   return OkStatus();
 }
 
 Status SampleEncoder::AddField(size_t index, const void* tensor, uint64_t bytes,
-                               EncodedSample* encoded) {
+                               EncodedRecord* record) {
   ASSIGN_OR_RETURN(EncodedField field, fields_.Encode(plan_.schema.fields[index], tensor, bytes));
-  encoded->record.fields.push_back(std::move(field));
+  record->fields.push_back(std::move(field));
   return OkStatus();
 }
 
-Status SampleEncoder::EncodeImage(RgbImage image, const Placement& placement,
-                                  EncodedSample* encoded) {
-  if (placement.resized != placement.source) {
-    ResizeImage(image, placement.resized, &resized_);
-    image = {placement.resized, resized_.data()};
-  }
-  MeasureImage(image, placement.Visible(), &encoded->statistics);
-  const bool whole = placement.window == placement.resized;
+Status SampleEncoder::EncodeImage(const RgbImage& image, const Placement& placement,
+                                  EncodedRecord* record) {
+  MeasureImage(image, placement.Visible(), &statistics_);
+  const bool whole = placement.ShowsAll();
   if (!whole) CutImage(image, placement, options_.pad_value, &cut_);
-  return AddField(0, whole ? image.pixels : cut_.data(), placement.window.pixels() * 3, encoded);
+  return AddField(0, whole ? image.pixels : cut_.data(), placement.window.pixels() * 3, record);
 }
 
-Status SampleEncoder::EncodeLabels(const Placement& placement, EncodedSample* encoded) {
+// `label_map_` has the size placement.resized.
+Status SampleEncoder::EncodeLabels(const Placement& placement, EncodedRecord* record) {
   const ClassIdMap* labels = &label_map_;
-  if (placement.resized != placement.source) {
-    ResizeLabels(*labels, placement.resized, &resized_labels_);
-    labels = &resized_labels_;
-  }
   MeasureLabels(*labels, placement.Visible(), static_cast<uint32_t>(plan_.schema.classes.size()),
-                &encoded->statistics);
-  if (placement.window != placement.resized) {
+                &statistics_);
+  if (!placement.ShowsAll()) {
     CutLabels(*labels, placement, plan_.schema.ignore.value_or(0), &cut_labels_);
     labels = &cut_labels_;
   }
-  return AddLabelField(labels->bytes.data(), labels->size.pixels(), encoded);
+  return AddLabelField(labels->bytes.data(), labels->size.pixels(), record);
 }
 
-Status SampleEncoder::EncodeClassId(uint32_t class_id, EncodedSample* encoded) {
-  MeasureClassId(class_id, static_cast<uint32_t>(plan_.schema.classes.size()),
-                 &encoded->statistics);
+Status SampleEncoder::EncodeClassId(uint32_t class_id, EncodedRecord* record) {
+  MeasureClassId(class_id, static_cast<uint32_t>(plan_.schema.classes.size()), &statistics_);
   const auto wide = static_cast<uint16_t>(class_id);
   const auto narrow = static_cast<uint8_t>(class_id);
-  return plan_.label_dtype == DType::kU8 ? AddLabelField(&narrow, 1, encoded)
-                                         : AddLabelField(&wide, 1, encoded);
+  return plan_.label_dtype == DType::kU8 ? AddLabelField(&narrow, 1, record)
+                                         : AddLabelField(&wide, 1, record);
 }
 
-Status SampleEncoder::AddLabelField(const void* ids, uint64_t count, EncodedSample* encoded) {
+Status SampleEncoder::AddLabelField(const void* ids, uint64_t count, EncodedRecord* record) {
   const FieldSpec& field = plan_.schema.fields[1];
   if (field.encoding == LabelEncoding::kIndex) {
-    return AddField(1, ids, count * DTypeBytes(plan_.label_dtype), encoded);
+    return AddField(1, ids, count * DTypeBytes(plan_.label_dtype), record);
   }
   EncodeOneHot(field.encoding, plan_.label_dtype, ids, count,
                static_cast<uint32_t>(plan_.schema.classes.size()), &one_hot_);
-  return AddField(1, one_hot_.data(), one_hot_.size(), encoded);
+  return AddField(1, one_hot_.data(), one_hot_.size(), record);
 }
 
 }  // namespace shardmill

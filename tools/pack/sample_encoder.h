@@ -1,4 +1,4 @@
-// Makes one record of one sample: read, decode, convert, place, measure, encode.
+// Makes the records of one sample: read, decode, convert, place, measure, encode.
 //
 // An encoder belongs to one worker thread; the plan and the label decoder are shared.
 #pragma once
@@ -22,8 +22,8 @@ namespace shardmill {
 
 struct EncodedSample {
   Status status;  // why there is no record; the message does not name the sample
-  EncodedRecord record;
-  proto::Statistics statistics;
+  std::vector<EncodedRecord> records;
+  proto::Statistics statistics;  // of all records
   ConversionCounts conversions = {};
   std::optional<LabelKind> label_kind;
   UnknownValues unknown;  // not empty: `status` says so too
@@ -43,7 +43,11 @@ class SampleEncoder {
   EncodedSample Encode(const Sample& sample, const GeometryOptions& geometry, SampleWork work);
 
  private:
-  Status MakeRecord(const Sample& sample, const GeometryOptions& geometry, EncodedSample* encoded);
+  Status MakeRecords(const Sample& sample, const GeometryOptions& geometry, EncodedSample* encoded);
+  // Decodes what the windows show, resizes it, and makes them refer to it.
+  Result<RgbImage> ReadImage(std::vector<Placement>* placements, EncodedSample* encoded);
+  Status AddRecord(const Sample& sample, const RgbImage& image, const Placement& placement,
+                   const Placement& in_image, EncodedSample* encoded);
   Result<std::string> ReadSource(const SourceFile& file, EncodedSample* encoded) const;
   // Fills label_map_ and unknown_.
   Status DecodeLabels(const Sample& sample, EncodedSample* encoded);
@@ -51,11 +55,11 @@ class SampleEncoder {
   Status TakeUnknown(EncodedSample* encoded);
   Status CheckLabels(const Sample& sample, EncodedSample* encoded);
   Status CheckSizes(ImageSize image, const GeometryOptions& geometry) const;
-  Status EncodeImage(RgbImage image, const Placement& placement, EncodedSample* encoded);
-  Status EncodeLabels(const Placement& placement, EncodedSample* encoded);
-  Status EncodeClassId(uint32_t class_id, EncodedSample* encoded);
-  Status AddField(size_t index, const void* tensor, uint64_t bytes, EncodedSample* encoded);
-  Status AddLabelField(const void* ids, uint64_t count, EncodedSample* encoded);
+  Status EncodeImage(const RgbImage& image, const Placement& placement, EncodedRecord* record);
+  Status EncodeLabels(const Placement& placement, EncodedRecord* record);
+  Status EncodeClassId(uint32_t class_id, EncodedRecord* record);
+  Status AddField(size_t index, const void* tensor, uint64_t bytes, EncodedRecord* record);
+  Status AddLabelField(const void* ids, uint64_t count, EncodedRecord* record);
 
   const PackPlan& plan_;
   const PackOptions& options_;
@@ -66,6 +70,7 @@ class SampleEncoder {
   // Buffers that keep their size from sample to sample.
   SourceImage image_, label_image_;
   ClassIdMap label_map_, resized_labels_, cut_labels_;
+  proto::Statistics statistics_;  // of the record in work
   UnknownValues unknown_;
   std::vector<uint8_t> resized_, cut_, one_hot_;
 };

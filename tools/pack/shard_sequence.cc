@@ -48,11 +48,12 @@ Status ShardSequence::GoTo(uint64_t index) {
   return writer_ == nullptr ? OpenNext() : OkStatus();
 }
 
-Status ShardSequence::Append(uint64_t index, EncodedRecord record,
+Status ShardSequence::Append(uint64_t index, std::vector<EncodedRecord> records,
                              const proto::Statistics& statistics) {
   RETURN_IF_ERROR(GoTo(index));
   AddStatistics(statistics, summary_.mutable_statistics());
-  return writer_->Append(std::move(record));
+  for (EncodedRecord& record : records) RETURN_IF_ERROR(writer_->Append(std::move(record)));
+  return OkStatus();
 }
 
 Status ShardSequence::Skip(uint64_t index, const std::string& key, const std::string& reason) {

@@ -22,7 +22,8 @@ class ShardSequence {
   ShardSequence(const PackPlan& plan, const SplitPlan& split, std::string folder);
 
   // Input `index` of the plan, in order and without gaps: packed, or left out.
-  Status Append(uint64_t index, EncodedRecord record, const proto::Statistics& statistics);
+  Status Append(uint64_t index, std::vector<EncodedRecord> records,
+                const proto::Statistics& statistics);
   Status Skip(uint64_t index, const std::string& key, const std::string& reason);
   Status Finish();
 

@@ -27,31 +27,8 @@ std::vector<uint8_t> ImageOf(const ClassIdMap& labels) {
   return pixels;
 }
 
-TEST(Geometry, CenterCropRoundsDown) {
-  GeometryOptions options;
-  options.crop = ImageSize{4, 5};
-  Placement placement = Place(options, {7, 8}, "key");
-  EXPECT_EQ(placement.y, 1);
-  EXPECT_EQ(placement.x, 1);
-  EXPECT_EQ(placement.seed, 0u);
-  EXPECT_EQ(placement.Visible().size, (ImageSize{4, 5}));
-}
-
-TEST(Geometry, LargerCropKeepsTheWholeSide) {
-  for (CropMode mode : {CropMode::kCenter, CropMode::kRandom}) {
-    GeometryOptions options;
-    options.crop = ImageSize{128, 128};
-    options.crop_mode = mode;
-    Placement placement = Place(options, {90, 201}, "key");
-    EXPECT_EQ(placement.y, -19);
-    Region visible = placement.Visible();
-    EXPECT_EQ(visible.y, 0u);
-    EXPECT_EQ(visible.size, (ImageSize{90, 128}));
-    EXPECT_EQ(placement.VisibleRow(), 19u);
-  }
-  GeometryOptions odd;
-  odd.crop = ImageSize{4, 4};
-  EXPECT_EQ(Place(odd, {3, 3}, "").y, -1);  // one row above, none below
+Placement Place(const GeometryOptions& options, ImageSize source, const std::string& key) {
+  return PlaceRecords(options, source, key)->front();
 }
 
 TEST(Geometry, WindowOfAPartShowsTheSamePixels) {
@@ -75,37 +52,12 @@ TEST(Geometry, WindowOfAPartShowsTheSamePixels) {
 
 TEST(Geometry, WindowOfAResizedImageIsNotMoved) {
   GeometryOptions options;
-  options.resize = ImageSize{10, 10};
+  options.resize = ResizeRule{ResizeRule::Kind::kExact, {10, 10}, 0};
   options.crop = ImageSize{4, 4};
   const Placement placement = Place(options, {20, 20}, "key");
   const Placement within = placement.Within({0, 0, {20, 20}});
   EXPECT_EQ(within.resized, (ImageSize{10, 10}));
   EXPECT_EQ(within.y, placement.y);
-}
-
-TEST(Geometry, RandomCropsFollowSeedAndKeyAlone) {
-  GeometryOptions options;
-  options.crop = ImageSize{10, 10};
-  options.crop_mode = CropMode::kRandom;
-  options.seed = 3;
-  Placement first = Place(options, {100, 100}, "a.png");
-  Placement again = Place(options, {100, 100}, "a.png");
-  EXPECT_EQ(first.y, again.y);
-  EXPECT_EQ(first.x, again.x);
-  EXPECT_NE(first.seed, 0u);
-  std::set<int32_t> rows, columns;
-  for (int i = 0; i < 2000; ++i) {
-    Placement placement = Place(options, {100, 100}, std::to_string(i));
-    EXPECT_GE(placement.y, 0);
-    EXPECT_LE(placement.y, 90);
-    rows.insert(placement.y);
-    columns.insert(placement.x);
-  }
-  EXPECT_EQ(rows.size(), 91u);  // each of 91 offsets is missed with probability 3e-10
-  EXPECT_EQ(columns.size(), 91u);
-  options.seed = 4;
-  Placement other = Place(options, {100, 100}, "a.png");
-  EXPECT_TRUE(other.y != first.y || other.x != first.x);
 }
 
 // An image that equals its own label stays so: one window serves both.

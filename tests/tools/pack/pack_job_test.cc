@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "proto/manifest.pb.h"
 #include "proto/record_meta.pb.h"
@@ -166,6 +167,94 @@ TEST_F(PackJobTest, BytesDoNotDependOnJobs) {
   }
 }
 
+// Tiles of all images, put back where their metadata says, give the images again.
+TEST_F(PackJobTest, TilesCanBeStitchedTogetherAgain) {
+  std::map<std::string, ImageSize> sizes;
+  for (uint64_t i = 0; i < 6; ++i) {
+    const ImageSize size = {static_cast<uint32_t>(9 + 7 * i), static_cast<uint32_t>(40 - 5 * i)};
+    sizes["train/s" + std::to_string(i) + ".png"] = size;
+    AddScene("train", "s" + std::to_string(i), size, i);
+  }
+  options_.crop = ImageSize{12, 16};
+  options_.crop_mode = CropMode::kTile;
+  options_.tile_overlap = 3;
+  options_.shard_bytes = 20000;
+  ExpectCode(0);
+  std::map<std::string, std::vector<int>> stitched;
+  uint64_t padded = 0;
+  auto records = Read("train");
+  for (const auto& [key, record] : records) {
+    const std::string source = key.substr(0, key.find('#'));
+    EXPECT_EQ(key, record.meta.variant() == 0
+                       ? source
+                       : source + "#v" + std::to_string(record.meta.variant()));
+    const ImageSize size = sizes[source];
+    std::vector<int>& image = stitched[source];
+    image.resize(size.pixels(), -1);
+    for (int at = 0; at < 12 * 16; ++at) {
+      const int64_t y = at / 16 + record.meta.crop_y(), x = at % 16 + record.meta.crop_x();
+      if (y >= size.height || x >= size.width) {
+        ASSERT_EQ(record.label[static_cast<size_t>(at)], 255);
+        ++padded;
+      } else {
+        image[static_cast<size_t>(y * size.width + x)] = record.label[static_cast<size_t>(at)];
+      }
+    }
+  }
+  EXPECT_EQ(stitched.size(), 6u);
+  EXPECT_GT(padded, 0u);
+  for (const auto& [source, image] : stitched) {
+    const std::vector<uint8_t> ids = RandomIds(sizes[source], std::stoull(source.substr(7)));
+    EXPECT_EQ(image, std::vector<int>(ids.begin(), ids.end())) << source;
+  }
+  EXPECT_EQ(manifest_.splits(0).records(), records.size());
+  EXPECT_EQ(manifest_.splits(0).statistics().image_pixels(), records.size() * 192 - padded);
+  EXPECT_GT(manifest_.splits(0).shards_size(), 1);
+}
+
+TEST_F(PackJobTest, VariantsAreOfTrainAloneAndStandTogether) {
+  for (uint64_t i = 0; i < 5; ++i) {
+    AddScene("train", "s" + std::to_string(i), {30, 40}, i);
+    AddScene("val", "v" + std::to_string(i), {30, 40}, 50 + i);
+  }
+  options_.crop = ImageSize{16, 16};
+  options_.crop_mode = CropMode::kRandom;
+  options_.variants = 3;
+  ExpectCode(0);
+  EXPECT_NE(out_.find("10 packed + 0 skipped = 10 inputs"), std::string::npos) << out_;
+  EXPECT_EQ(Read("val").size(), 5u);
+  auto records = Read("train");
+  EXPECT_EQ(records.size(), 15u);
+  std::set<std::pair<int, int>> windows;
+  for (const auto& [key, record] : records) {
+    windows.insert({record.meta.crop_y(), record.meta.crop_x()});
+  }
+  EXPECT_GT(windows.size(), 10u);
+  EXPECT_EQ(records.count("train/s3.png#v2"), 1u);
+  EXPECT_EQ(records.count("train/s3.png#v3"), 0u);
+  auto dataset = Dataset::Open(output_.path());
+  const Dataset::Split* train = *(*dataset)->split("train");
+  for (uint64_t i = 0; i < 15; ++i) {
+    auto [shard, record] = train->Locate(i);
+    EXPECT_EQ(shard->ReadMeta(record)->variant(), i % 3);
+  }
+}
+
+// Images of one size after --resize short=N need no crop.
+TEST_F(PackJobTest, ShortSideIsResizedInProportion) {
+  AddScene("train", "a", {20, 30}, 1);
+  AddScene("train", "b", {40, 60}, 2);
+  options_.resize = ResizeRule{ResizeRule::Kind::kShortSide, {}, 10};
+  ExpectCode(0);
+  auto records = Read("train");
+  EXPECT_EQ(records["train/b.png"].meta.resized_height(), 10u);
+  EXPECT_EQ(records["train/b.png"].meta.resized_width(), 15u);
+  EXPECT_EQ(records["train/b.png"].image.size(), 10u * 15 * 3);
+  AddScene("train", "c", {60, 40}, 3);
+  options_.overwrite = true;
+  ExpectError(StatusCode::kInvalidArgument, "the resized images have 2 sizes");
+}
+
 // The metadata says exactly which window a record shows, of image and label alike.
 TEST_F(PackJobTest, RecordsShowTheWindowThatTheirMetadataSays) {
   std::map<std::string, ImageSize> sizes;
@@ -246,7 +335,7 @@ TEST_F(PackJobTest, WindowsOfTurnedJpegsHoldThePixelsOfAFullDecode) {
 TEST_F(PackJobTest, ResizeComesBeforeCrop) {
   AddScene("train", "a", {30, 40}, 1);
   AddScene("train", "b", {15, 60}, 2);
-  options_.resize = ImageSize{20, 20};
+  options_.resize = ResizeRule{ResizeRule::Kind::kExact, {20, 20}, 0};
   options_.crop = ImageSize{10, 10};
   ExpectCode(0);
   for (const auto& [key, record] : Read("train")) {

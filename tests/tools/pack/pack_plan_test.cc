@@ -26,7 +26,7 @@ InputSet MakeSet(uint64_t train, uint64_t val, uint32_t classes) {
 }
 
 PackPlan Plan(const InputSet& set, const PackOptions& options) {
-  Result<PackPlan> plan = MakePlan(set, options, {10, 10});
+  Result<PackPlan> plan = MakePlan(set, options, {{10, 10}, {}});
   EXPECT_TRUE(plan.ok()) << plan.status().ToString();
   return plan.ok() ? *plan : PackPlan();
 }
@@ -171,7 +171,7 @@ TEST(PackPlan, OneHotShapes) {
 TEST(PackPlan, SplitWithoutSamplesIsAnError) {
   InputSet set = MakeSet(2, 0, 3);
   set.splits[1].problems.push_back({"val/a.png", "no label"});
-  Status status = MakePlan(set, PackOptions(), {10, 10}).status();
+  Status status = MakePlan(set, PackOptions(), {{10, 10}, {}}).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("val/a.png: no label"), std::string::npos);
 }

@@ -1,0 +1,91 @@
+// Which windows of a source become records, and where they lie: sizes and positions, no pixels.
+//
+// A record shows a window of its source, which is resized first where that was asked for. Positions
+// follow from the options, the size of the source and its key alone. Stateless.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "reader/console/units.h"
+#include "tools/pack/source_image.h"
+
+namespace shardmill {
+
+enum class CropMode {
+  kCenter,
+  kRandom,   // `variants` windows, each drawn uniformly
+  kCorners,  // the four corners and the centre; windows that coincide are taken once
+  kTile,     // a grid that covers the image, from its upper left corner on
+};
+std::string_view CropModeName(CropMode mode);
+
+// The new size of an image.
+struct ResizeRule {
+  enum class Kind { kExact, kShortSide, kLongSide };
+  Kind kind = Kind::kExact;
+  ImageSize size;     // kExact
+  uint32_t side = 0;  // else: of the short or the long side; the other one keeps the proportion
+
+  // The other side is rounded to the nearest pixel and is at least 1.
+  ImageSize Apply(ImageSize source) const;
+};
+// "352x480", "short=512" or "long=512".
+Result<ResizeRule> ParseResize(std::string_view text);
+std::string FormatResize(const ResizeRule& rule);
+
+struct GeometryOptions {
+  std::optional<ResizeRule> resize;
+  std::optional<ImageSize> crop;
+  CropMode crop_mode = CropMode::kCenter;
+  uint32_t variants = 1;      // kRandom
+  uint32_t tile_overlap = 0;  // kTile: pixels that neighbours share, less than the crop's sides
+  uint64_t seed = 0;          // of random crops
+};
+
+// The window of one record. `y` and `x` are negative where the window begins outside the image;
+// what lies outside is padding.
+struct Placement {
+  ImageSize source;
+  ImageSize resized;  // equals source without --resize
+  int32_t y = 0, x = 0;
+  ImageSize window;
+  uint32_t variant = 0;  // 0, 1, … of the same source
+  uint64_t seed = 0;     // of this record's random choice; 0 when there was none
+
+  // The part of the resized image that the window shows; its size is 0 × 0 when there is none.
+  Region Visible() const;
+  bool ShowsAll() const { return window == resized && y == 0 && x == 0; }
+  // The same window, for an image that holds only `part` of the source: all that the window shows,
+  // and the whole source when it will be resized.
+  Placement Within(const Region& part) const;
+  // Where the visible part begins in the window.
+  uint32_t VisibleRow() const { return y < 0 ? static_cast<uint32_t>(-y) : 0; }
+  uint32_t VisibleColumn() const { return x < 0 ? static_cast<uint32_t>(-x) : 0; }
+};
+
+// More records of one source than this are refused.
+constexpr uint64_t kMaxRecordsPerSource = 65536;
+
+// The key of a variant: "KEY" for variant 0, else "KEY#vN".
+std::string VariantKey(std::string_view key, uint32_t variant);
+
+// How many records PlaceRecords() gives for a source of this size.
+uint64_t CountRecords(const GeometryOptions& options, ImageSize source);
+// True when that number depends on the size of the source.
+bool RecordsDependOnSize(const GeometryOptions& options);
+
+// The windows of a source, numbered as variants; tiles row by row. A side of the crop that exceeds
+// the image is centred, in every mode but kTile: the whole side is kept. DataLoss when there are
+// too many.
+Result<std::vector<Placement>> PlaceRecords(const GeometryOptions& options, ImageSize source,
+                                            std::string_view key);
+
+// The smallest region that holds all that the windows show.
+Region VisibleInAny(const std::vector<Placement>& placements);
+
+}  // namespace shardmill

@@ -1,0 +1,87 @@
+#include "tools/pack/set_sizes.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reader/base/file.h"
+#include "reader/console/units.h"
+#include "tools/pack/image_sizes.h"
+#include "tools/progress.h"
+
+namespace shardmill {
+namespace {
+
+constexpr size_t kSizesShown = 10;
+
+Status NoneReadableError(const InputSet& set, const PackOptions& options, uint64_t images) {
+  const auto split = std::find_if(set.splits.begin(), set.splits.end(),
+                                  [](const InputSplit& each) { return !each.samples.empty(); });
+  const Sample& first = split->samples.front();
+  const Status status =
+      ReadImageSize(JoinPath(set.root, first.image.path), first.image.bytes, options.max_pixels)
+          .status();
+  const std::string message =
+      "none of the " + FormatCount(images) + " images can be read; the first: " + first.key;
+  if (status.ok()) return DataLossError(message + ", which was changed just now");
+  return status.WithContext(message);
+}
+
+// The size of the records, for records that are as large as their image.
+Result<ImageSize> WindowOf(std::vector<SizeCount> sizes, const PackOptions& options) {
+  if (options.resize.has_value()) sizes = ResizedSizes(sizes, *options.resize);
+  if (sizes.size() > 1 && !options.on_error.skip) {
+    return InvalidArgumentError(
+        std::string(options.resize ? "the resized images" : "the images") + " have " +
+        FormatCount(sizes.size()) + " sizes:" + DescribeSizes(sizes, kSizesShown) + "\nGive " +
+        (options.resize ? "" : "--resize HEIGHTxWIDTH or ") +
+        "--crop HEIGHTxWIDTH to make them equal, or --on-error skip to keep the most frequent "
+        "size.");
+  }
+  return sizes.front().size;
+}
+
+uint64_t RecordsOfSplit(const std::vector<SizeCount>& sizes, size_t split,
+                        const GeometryOptions& geometry) {
+  uint64_t records = 0;
+  for (const SizeCount& count : sizes) {
+    records += count.images_by_split[split] *
+               std::min(kMaxRecordsPerSource, CountRecords(geometry, count.size));
+  }
+  return records;
+}
+
+}  // namespace
+
+Result<SetSizes> FindSetSizes(const InputSet& set, const PackOptions& options, int threads) {
+  SetSizes result;
+  const bool window_is_open =
+      !options.crop && !(options.resize && options.resize->kind == ResizeRule::Kind::kExact);
+  bool records_are_open = false;
+  uint64_t images = 0;
+  for (const InputSplit& split : set.splits) {
+    images += split.samples.size();
+    records_are_open |= RecordsDependOnSize(SplitGeometry(options, split.name));
+  }
+  if (images == 0 || (!window_is_open && !records_are_open)) return result;
+  ProgressOptions progress_options;
+  progress_options.action = "looking at sizes";
+  progress_options.unit = "inputs";
+  progress_options.total = images;
+  progress_options.style = ProgressStyleFor(options.quiet);
+  Progress progress(progress_options);
+  ASSIGN_OR_RETURN(const std::vector<SizeCount> sizes,
+                   CountImageSizes(set, options, threads, &progress));
+  if (sizes.empty()) return NoneReadableError(set, options, images);
+  if (window_is_open) {
+    ASSIGN_OR_RETURN(result.window, WindowOf(sizes, options));
+  }
+  for (size_t split = 0; records_are_open && split < set.splits.size(); ++split) {
+    result.records.push_back(
+        RecordsOfSplit(sizes, split, SplitGeometry(options, set.splits[split].name)));
+  }
+  return result;
+}
+
+}  // namespace shardmill

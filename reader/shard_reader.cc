@@ -25,6 +25,10 @@ ReadScratch::~ReadScratch() = default;
 ReadScratch::ReadScratch(ReadScratch&&) noexcept = default;
 ReadScratch& ReadScratch::operator=(ReadScratch&&) noexcept = default;
 
+void ReadScratch::Reserve(uint64_t stored_bytes) {
+  if (stored_.size() < stored_bytes) stored_.resize(stored_bytes);
+}
+
 struct ShardReader::Impl {
   std::unique_ptr<MappedFile> file;
   ShardParts parts;

@@ -41,6 +41,9 @@ class ReadScratch {
 
   // Reads then say on it in which stage they are. The clock must outlive the scratch; null: none.
   void set_clock(StageClock* clock) { clock_ = clock; }
+  // Makes room for records of up to `stored_bytes` stored bytes, so that reading them allocates
+  // nothing.
+  void Reserve(uint64_t stored_bytes);
 
  private:
   friend class ShardReader;

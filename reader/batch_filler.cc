@@ -28,6 +28,7 @@ BatchFiller::BatchFiller(const BatchPlan* plan, int workers, ReadAhead read_ahea
     : plan_(*plan), read_ahead_(read_ahead), workers_(workers) {
   for (Worker& worker : workers_) {
     worker.staging.resize(plan->staging_bytes);
+    worker.scratch.Reserve(plan->coded_bytes);
     worker.clock.KeepSpans(trace_spans);
     worker.scratch.set_clock(&worker.clock);
   }

@@ -12,8 +12,8 @@
 #include "reader/batch_filler.h"
 #include "reader/batch_plan.h"
 #include "reader/batch_slot.h"
-#include "reader/epoch_order.h"
 #include "reader/loader_trace.h"
+#include "reader/record_order.h"
 #include "reader/stage_clock.h"
 
 namespace shardmill {
@@ -46,8 +46,8 @@ struct BatchLoader::Impl {
   // The position of production: only the pipeline's produce callback touches it.
   uint64_t next_epoch = 0;
   uint64_t next_step = 0;
-  std::optional<EpochOrder> order;
-  uint64_t order_epoch = 0;
+  std::unique_ptr<RecordOrder> order;
+  std::optional<uint64_t> order_epoch;
   uint64_t steps_ahead = 1;
 
   StageClock plan_clock{Stage::kConsumer};      // of whichever thread produces
@@ -62,8 +62,8 @@ struct BatchLoader::Impl {
   Status Start();
 
   Result<std::optional<OrderedPipeline::Size>> ProduceBatch(const OrderedPipeline::Item& item);
-  const EpochOrder* OrderOf(uint64_t epoch);
-  void FillAhead(BatchSlot* slot);
+  RecordOrder* OrderOf(uint64_t epoch);
+  Status FillAhead(BatchSlot* slot);
 };
 
 BatchLoader::Impl::~Impl() {
@@ -113,6 +113,7 @@ Status BatchLoader::Impl::AllocateSlots() {
 Status BatchLoader::Impl::Start() {
   next_epoch = options.first_epoch;
   next_step = options.first_step;
+  order = plan.order->NewOrder();
   steps_ahead = std::max<uint64_t>(1, kMinRowsAhead / plan.capacity_rows);
   filler = std::make_unique<BatchFiller>(&plan, options.threads, options.read_ahead,
                                          options.trace_spans);
@@ -137,13 +138,12 @@ Status BatchLoader::Impl::Start() {
   return OkStatus();
 }
 
-const EpochOrder* BatchLoader::Impl::OrderOf(uint64_t epoch) {
-  if (options.order == Order::kStored) return nullptr;
-  if (!order.has_value() || order_epoch != epoch) {
-    order.emplace(plan.split->records(), options.seed, epoch, plan.split->name());
+RecordOrder* BatchLoader::Impl::OrderOf(uint64_t epoch) {
+  if (order_epoch != epoch) {
+    order->StartEpoch(epoch);
     order_epoch = epoch;
   }
-  return &*order;
+  return order.get();
 }
 
 // Works out which records a batch holds; the workers then fill it.
@@ -161,31 +161,25 @@ Result<std::optional<OrderedPipeline::Size>> BatchLoader::Impl::ProduceBatch(
   const StepRows rows = plan.RowsOfStep(options, slot.step);
   slot.rows = rows.rows;
   slot.global_rows = rows.global_rows;
-  FillRecords(plan, rows, OrderOf(slot.epoch), &slot.records, &slot.weights);
-  FillAhead(&slot);
+  RETURN_IF_ERROR(FillRecords(rows, OrderOf(slot.epoch), &slot.records, &slot.weights));
+  RETURN_IF_ERROR(FillAhead(&slot));
   for (FieldView& view : slot.fields) view.shape[0] = static_cast<int64_t>(rows.rows);
   return std::optional<OrderedPipeline::Size>({plan.slot_bytes, plan.PartsOf(rows.rows)});
 }
 
 // The rows that read-ahead asks for while this batch is read. Only within the epoch: the next
 // one begins with a few reads that nobody announced.
-void BatchLoader::Impl::FillAhead(BatchSlot* slot) {
+Status BatchLoader::Impl::FillAhead(BatchSlot* slot) {
   slot->records_ahead.clear();
-  if (!filler->WantsReadAhead()) return;
+  if (!filler->WantsReadAhead()) return OkStatus();
   const uint64_t step = slot->step + static_cast<uint64_t>(options.slots) - 1 + steps_ahead;
-  if (step >= plan.steps_per_epoch) return;
+  if (step >= plan.steps_per_epoch) return OkStatus();
   const StepRows rows = plan.RowsOfStep(options, step);
-  const uint64_t records = plan.split->records();
-  if (rows.first_position >= records) return;
-  const uint64_t count = std::min(rows.rows, records - rows.first_position);
-  slot->records_ahead.resize(count);
-  if (const EpochOrder* epoch_order = OrderOf(slot->epoch)) {
-    epoch_order->Fill(rows.first_position, count, slot->records_ahead.data());
-  } else {
-    for (uint64_t row = 0; row < count; ++row) {
-      slot->records_ahead[row] = rows.first_position + row;
-    }
-  }
+  const uint64_t length = plan.order->length();
+  if (rows.first_position >= length) return OkStatus();
+  slot->records_ahead.resize(std::min(rows.rows, length - rows.first_position));
+  return OrderOf(slot->epoch)
+      ->Fill(rows.first_position, slot->records_ahead.size(), slot->records_ahead.data());
 }
 
 Result<std::unique_ptr<BatchLoader>> BatchLoader::Open(std::shared_ptr<const Dataset> dataset,
@@ -195,6 +189,7 @@ Result<std::unique_ptr<BatchLoader>> BatchLoader::Open(std::shared_ptr<const Dat
   ASSIGN_OR_RETURN(impl->plan, PlanBatches(*dataset, options));
   impl->dataset = std::move(dataset);
   impl->options = options;
+  impl->options.weights = {};  // the plan has them
   RETURN_IF_ERROR(impl->AllocateSlots());
   RETURN_IF_ERROR(impl->Start());
   return std::unique_ptr<BatchLoader>(new BatchLoader(std::move(impl)));

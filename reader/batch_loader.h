@@ -11,7 +11,7 @@
 //     const FieldView& image = (**batch).field("image");
 //   }
 //
-// Order: global batch b of an epoch is positions [bG, (b+1)G) of EpochOrder; rank r takes its
+// Order: global batch b of an epoch is positions [bG, (b+1)G) of its RecordOrder; rank r takes its
 // SliceForRank. So what a step sees depends on (seed, epoch, step) alone, not on threads, and a
 // run can start at any epoch and step.
 // Memory: `slots` buffers are allocated at Open and never grow; nothing is allocated per batch.
@@ -33,13 +33,9 @@
 #include "reader/batch.h"
 #include "reader/dataset.h"
 #include "reader/label_expand.h"
+#include "reader/record_order.h"
 
 namespace shardmill {
-
-enum class Order {
-  kShuffled,  // EpochOrder of (seed, epoch, split)
-  kStored,    // 0, 1, 2, …
-};
 
 // What to do with the records that do not fill the last global batch of an epoch.
 enum class TailPolicy {
@@ -68,6 +64,9 @@ struct BatchLoaderOptions {
   uint32_t rank = 0;
   uint32_t ranks = 1;
   Order order = Order::kShuffled;
+  BlockWindow block_window;  // for Order::kBlockWindow
+  SampleWeights weights;     // for Order::kWeighted
+  Variants variants = Variants::kAll;
   TailPolicy tail = TailPolicy::kDrop;
   uint64_t seed = 0;
   uint64_t first_epoch = 0;

@@ -4,6 +4,9 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
+
+#include "reader/epoch_order.h"
 
 namespace shardmill {
 namespace {
@@ -49,14 +52,13 @@ Status CheckResources(const BatchLoaderOptions& options) {
 
 // Fills in steps_per_epoch and batches.
 Status PlanSteps(const BatchLoaderOptions& options, BatchPlan* plan) {
-  const uint64_t records = plan->split->records();
+  const uint64_t records = plan->order->length();
   const uint64_t batch = options.global_batch;
-  if (records == 0) return InvalidArgumentError("split '" + options.split + "' has no records");
   const bool drop = options.tail == TailPolicy::kDrop;
   plan->steps_per_epoch = records / batch + (!drop && records % batch != 0 ? 1 : 0);
   if (plan->steps_per_epoch == 0) {
     return InvalidArgumentError(
-        "split '" + options.split + "' has " + Number(records) +
+        "an epoch of split '" + options.split + "' has " + Number(records) +
         " records, fewer than one global_batch of " + Number(batch) +
         ", and the tail policy is drop; use a smaller batch, or the policy pad or partial");
   }
@@ -70,6 +72,20 @@ Status PlanSteps(const BatchLoaderOptions& options, BatchPlan* plan) {
   } else {
     plan->batches = options.epochs * plan->steps_per_epoch - options.first_step;
   }
+  return OkStatus();
+}
+
+Status PlanOrder(const Dataset& dataset, const BatchLoaderOptions& options, BatchPlan* plan) {
+  if (plan->split->records() == 0) {
+    return InvalidArgumentError("split '" + options.split + "' has no records");
+  }
+  OrderOptions order_options;
+  order_options.order = options.order;
+  order_options.block_window = options.block_window;
+  order_options.weights = options.weights;
+  order_options.variants = options.variants;
+  order_options.seed = options.seed;
+  ASSIGN_OR_RETURN(plan->order, OrderPlan::Create(dataset, *plan->split, std::move(order_options)));
   return OkStatus();
 }
 
@@ -87,6 +103,7 @@ Result<FieldPlan> PlanField(const RecordSchema& schema, const FieldRequest& requ
   }
   FieldPlan plan;
   plan.stored_index = *index;
+  plan.is_coded = stored.codec != Codec::kRaw;
   plan.delivered = stored;
   plan.delivered.codec = Codec::kRaw;
   if (request.delivery != Delivery::kStored) {
@@ -114,6 +131,9 @@ Status PlanFields(const Dataset& dataset, const BatchLoaderOptions& options, Bat
   return OkStatus();
 }
 
+// What coding adds to a tensor that it cannot make smaller: less than a 256th and a few headers.
+uint64_t MostCodedBytes(uint64_t tensor_bytes) { return tensor_bytes + tensor_bytes / 256 + 1024; }
+
 // Lays the fields out in a slot and sizes the parts.
 Status PlanSlot(BatchPlan* plan) {
   for (FieldPlan& field : plan->fields) {
@@ -131,6 +151,9 @@ Status PlanSlot(BatchPlan* plan) {
   plan->rows_per_part = std::clamp<uint64_t>(kPartBytes / std::max<uint64_t>(1, plan->record_bytes),
                                              1, plan->capacity_rows);
   for (const FieldPlan& field : plan->fields) {
+    if (field.is_coded) {
+      plan->coded_bytes = std::max(plan->coded_bytes, MostCodedBytes(field.stored_bytes));
+    }
     if (field.IsDirect()) continue;
     plan->staging_bytes = std::max(plan->staging_bytes, field.stored_bytes * plan->rows_per_part);
   }
@@ -144,6 +167,7 @@ Result<BatchPlan> PlanBatches(const Dataset& dataset, const BatchLoaderOptions& 
   RETURN_IF_ERROR(CheckResources(options));
   BatchPlan plan;
   ASSIGN_OR_RETURN(plan.split, dataset.split(options.split));
+  RETURN_IF_ERROR(PlanOrder(dataset, options, &plan));
   RETURN_IF_ERROR(PlanSteps(options, &plan));
   RETURN_IF_ERROR(PlanFields(dataset, options, &plan));
   plan.capacity_rows = (options.global_batch + options.ranks - 1) / options.ranks;
@@ -154,7 +178,7 @@ Result<BatchPlan> PlanBatches(const Dataset& dataset, const BatchLoaderOptions& 
 StepRows BatchPlan::RowsOfStep(const BatchLoaderOptions& options, uint64_t step) const {
   const uint64_t first = step * options.global_batch;
   StepRows step_rows;
-  step_rows.global_rows = std::min(options.global_batch, split->records() - first);
+  step_rows.global_rows = std::min(options.global_batch, order->length() - first);
   const bool partial = options.tail == TailPolicy::kPartial;
   const uint64_t batch = partial ? step_rows.global_rows : options.global_batch;
   const RankSlice slice = SliceForRank(batch, options.rank, options.ranks);
@@ -167,21 +191,21 @@ uint32_t BatchPlan::PartsOf(uint64_t rows) const {
   return static_cast<uint32_t>(std::max<uint64_t>(1, (rows + rows_per_part - 1) / rows_per_part));
 }
 
-void FillRecords(const BatchPlan& plan, const StepRows& rows, const EpochOrder* order,
-                 std::vector<uint64_t>* records, std::vector<float>* weights) {
-  const uint64_t all = plan.split->records();
-  const uint64_t sound =
-      rows.first_position >= all ? 0 : std::min(rows.rows, all - rows.first_position);
+Status FillRecords(const StepRows& rows, RecordOrder* order, std::vector<uint64_t>* records,
+                   std::vector<float>* weights) {
+  const uint64_t length = order->length();
+  const uint64_t first = std::min(rows.first_position, length);
+  const uint64_t sound = std::min(rows.rows, length - first);
   records->resize(rows.rows);
   weights->assign(rows.rows, 0.0f);
   std::fill_n(weights->begin(), sound, 1.0f);
-  for (uint64_t row = 0; row < rows.rows; ++row) (*records)[row] = rows.first_position + row;
-  if (order != nullptr) order->Fill(rows.first_position % all, sound, records->data());
+  RETURN_IF_ERROR(order->Fill(first, sound, records->data()));
   // Padding goes through the epoch once more, from its start.
   for (uint64_t row = sound; row < rows.rows; ++row) {
-    const uint64_t position = (rows.first_position + row) % all;
-    (*records)[row] = order == nullptr ? position : order->At(position);
+    const uint64_t position = (rows.first_position + row) % length;
+    RETURN_IF_ERROR(order->Fill(position, 1, &(*records)[row]));
   }
+  return OkStatus();
 }
 
 }  // namespace shardmill

@@ -12,8 +12,8 @@
 #include "reader/base/status.h"
 #include "reader/batch_loader.h"
 #include "reader/dataset.h"
-#include "reader/epoch_order.h"
 #include "reader/label_expand.h"
+#include "reader/record_order.h"
 #include "reader/schema.h"
 
 namespace shardmill {
@@ -21,6 +21,7 @@ namespace shardmill {
 // One delivered field.
 struct FieldPlan {
   int stored_index = 0;  // in the schema
+  bool is_coded = false;
   FieldSpec delivered;
   uint64_t stored_bytes = 0;     // of one decoded record
   uint64_t delivered_bytes = 0;  // of one record in the slot
@@ -33,18 +34,20 @@ struct FieldPlan {
 
 // The rows of one rank in one step.
 struct StepRows {
-  uint64_t first_position = 0;  // in the epoch order; positions >= records are padding
+  uint64_t first_position = 0;  // in the epoch; positions behind its end are padding
   uint64_t rows = 0;
   uint64_t global_rows = 0;  // of all ranks, padding not counted
 };
 
 struct BatchPlan {
   const Dataset::Split* split = nullptr;
+  std::optional<OrderPlan> order;
   std::vector<FieldPlan> fields;
   uint64_t capacity_rows = 0;  // of a slot: the largest share of any rank
   uint64_t slot_bytes = 0;
   uint64_t record_bytes = 0;   // decoded or delivered, whichever is more
   uint64_t staging_bytes = 0;  // per worker: decoded labels on their way to the expander
+  uint64_t coded_bytes = 0;    // per worker: stored bytes of a coded record, as a rule at most
   uint64_t rows_per_part = 0;
   uint64_t steps_per_epoch = 0;
   uint64_t batches = 0;  // of the whole stream, from the first step on
@@ -56,8 +59,8 @@ struct BatchPlan {
 // Checks the options against the data set; InvalidArgument names the option.
 Result<BatchPlan> PlanBatches(const Dataset& dataset, const BatchLoaderOptions& options);
 
-// Writes the records and weights of `rows` of a step; `order` is null for Order::kStored.
-void FillRecords(const BatchPlan& plan, const StepRows& rows, const EpochOrder* order,
-                 std::vector<uint64_t>* records, std::vector<float>* weights);
+// Writes the records and weights of `rows` of a step; `order` is in the epoch of the step.
+Status FillRecords(const StepRows& rows, RecordOrder* order, std::vector<uint64_t>* records,
+                   std::vector<float>* weights);
 
 }  // namespace shardmill

@@ -1,18 +1,17 @@
 // The order of an epoch as a pure function: record = order(seed, epoch, split, position).
 //
-// A keyed Feistel network over the smallest even-bit domain that holds all records, 8 rounds,
-// with cycle walking (Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002); for up
-// to 65,536 records a Fisher-Yates table from the same key, because small Feistel domains are
-// visibly non-uniform. O(1) memory above that, any position in O(1), so an epoch can be entered
-// anywhere by any number of ranks. The mapping is versioned: kEpochOrderVersion is part of the
-// key and changes with any change of the function.
+// A KeyedPermutation whose key is the hash of (seed, epoch, split, version): O(1) memory above
+// 65,536 records, any position in O(1), so an epoch can be entered anywhere by any number of
+// ranks. The mapping is versioned: kEpochOrderVersion is part of the key and changes with any
+// change of the function.
 //
 // Immutable after construction; safe for concurrent use.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
+
+#include "reader/keyed_permutation.h"
 
 namespace shardmill {
 
@@ -21,22 +20,21 @@ constexpr uint32_t kEpochOrderVersion = 1;
 class EpochOrder {
  public:
   // `records` may be 0; then there is no position. Split names keep splits independent.
-  EpochOrder(uint64_t records, uint64_t seed, uint64_t epoch, std::string_view split);
+  EpochOrder(uint64_t records, uint64_t seed, uint64_t epoch, std::string_view split)
+      : permutation_(records, MakeOrderKey(seed, epoch, split)) {}
 
-  uint64_t records() const { return records_; }
+  uint64_t records() const { return permutation_.size(); }
   // Requires position < records().
-  uint64_t At(uint64_t position) const;
+  uint64_t At(uint64_t position) const { return permutation_.At(position); }
+  // The position of a record: the inverse of At().
+  uint64_t PositionOf(uint64_t record) const { return permutation_.PositionOf(record); }
   // Writes order[first], order[first + 1], … `count` of them, to `out`.
-  void Fill(uint64_t first, uint64_t count, uint64_t* out) const;
+  void Fill(uint64_t first, uint64_t count, uint64_t* out) const {
+    permutation_.Fill(first, count, out);
+  }
 
  private:
-  uint64_t Permute(uint64_t value) const;
-  void FillLanes(uint64_t first, uint64_t lanes, uint64_t* out) const;
-
-  uint64_t records_;
-  uint64_t round_keys_[8];
-  int half_bits_ = 0;
-  std::vector<uint32_t> table_;  // used when records_ <= 65,536
+  KeyedPermutation permutation_;
 };
 
 // Positions [first, second) of a global batch of `batch_records` that rank `rank` of `ranks`

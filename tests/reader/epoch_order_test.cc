@@ -73,8 +73,15 @@ TEST(EpochOrder, IsABijectionForEverySizeUpTo300) {
   }
 }
 
+TEST(EpochOrder, IsABijectionForSizesUpTo100000) {
+  for (uint64_t records = 301; records <= 100000; records += records / 7) {
+    ASSERT_TRUE(IsPermutation(Whole(EpochOrder(records, 7, records, "train")))) << records;
+  }
+}
+
 TEST(EpochOrder, IsABijectionAroundTheChangeOfMethodAndDomain) {
-  for (uint64_t records : {65535, 65536, 65537, 100000, 131072, 262143, 262144, 262145, 1000003}) {
+  for (uint64_t records :
+       {1023, 1024, 1025, 65535, 65536, 65537, 100000, 131072, 262143, 262144, 262145, 1000003}) {
     ASSERT_TRUE(IsPermutation(Whole(EpochOrder(records, 3, 1, "train")))) << records;
   }
 }
@@ -93,6 +100,36 @@ TEST(EpochOrder, LargeSetsHaveNoRepeatsInAnyWindow) {
     std::sort(seen.begin(), seen.end());
     EXPECT_LT(seen.back(), records);
     EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end()) << records;
+  }
+}
+
+// A position that every record finds back to is taken by no other record.
+TEST(EpochOrder, PositionOfIsTheInverseAtEverySizeUpTo1e12) {
+  for (uint64_t records = 1; records <= 1000000000000; records *= 10) {
+    const EpochOrder order(records, 21, 8, "train");
+    const uint64_t stride = std::max<uint64_t>(1, records / 997);
+    for (uint64_t position = 0; position < records; position += stride) {
+      const uint64_t record = order.At(position);
+      ASSERT_LT(record, records);
+      ASSERT_EQ(order.PositionOf(record), position) << records;
+      ASSERT_EQ(order.At(order.PositionOf(position)), position) << records;
+    }
+  }
+}
+
+TEST(EpochOrder, HugeSetsAreSampledEvenlyByAnyRangeOfPositions) {
+  constexpr uint64_t kBuckets = 64;
+  constexpr uint64_t kSamples = 64000;
+  for (uint64_t records : {uint64_t{1000000}, uint64_t{1000000007}, uint64_t{1000000000000}}) {
+    for (uint64_t first : {uint64_t{0}, records / 3, records - kSamples}) {
+      std::vector<uint64_t> sample(kSamples);
+      EpochOrder(records, 5, 2, "train").Fill(first, kSamples, sample.data());
+      std::vector<uint64_t> counts(kBuckets);
+      for (uint64_t record : sample) ++counts[record / ((records + kBuckets - 1) / kBuckets)];
+      EXPECT_LT(ChiSquare(counts, static_cast<double>(kSamples) / kBuckets),
+                ChiSquareBound(kBuckets - 1))
+          << records << " from " << first;
+    }
   }
 }
 

@@ -40,6 +40,14 @@ RecordSchema TestSchema(const TestDatasetOptions& options) {
   number.dtype = DType::kI64;
   number.shape = {1};
   schema.fields = {image, label, number};
+  if (!options.class_ids.empty()) {
+    FieldSpec class_id;
+    class_id.name = "class";
+    class_id.role = Role::kClassId;
+    class_id.encoding = LabelEncoding::kIndex;
+    class_id.shape = {1};
+    schema.fields.push_back(class_id);
+  }
   for (uint32_t id = 0; id < options.classes; ++id) {
     schema.classes.push_back({id, "class" + std::to_string(id), std::nullopt});
   }
@@ -69,8 +77,10 @@ EncodedRecord EncodeRecord(uint64_t record, const RecordSchema& schema,
   add(0, image.data(), image.size(), image_dims);
   add(1, label.data(), label.size(), {});
   add(2, &number, sizeof(number), {});
+  if (!options.class_ids.empty()) add(3, &options.class_ids.at(record), 1, {});
   proto::RecordMeta meta;
-  meta.set_key("image" + std::to_string(record) + ".png");
+  meta.set_key(options.keys.empty() ? "image" + std::to_string(record) + ".png"
+                                    : options.keys.at(record));
   encoded.meta = meta.SerializeAsString();
   return encoded;
 }

@@ -11,7 +11,7 @@
 namespace shardmill {
 
 // Fields, in this order: "image" u8 [height, width, 3], "label" (a class map), "number" i64 [1],
-// the number of the record in its split.
+// the number of the record in its split, and, where asked for, "class" u8 [1].
 struct TestDatasetOptions {
   uint64_t records = 100;
   uint32_t shards = 3;
@@ -24,6 +24,10 @@ struct TestDatasetOptions {
   uint32_t classes = 5;
   std::optional<uint32_t> ignore = 255;
   bool variable_height = false;  // of the image
+  // A class id per record, here [i] for record i; empty: there is no such field.
+  std::vector<uint8_t> class_ids;
+  // Of record i: [i]; empty: "image<i>.png".
+  std::vector<std::string> keys;
   // Stored at the first pixel of this record's label, whatever the classes are.
   std::optional<uint64_t> bad_label_record;
   uint8_t bad_label_value = 200;

@@ -18,6 +18,7 @@
 #include "trainer/logs/console.h"
 #include "trainer/network.h"
 #include "trainer/train_command.h"
+#include "trainer/weight_average.h"
 
 namespace shardmill {
 namespace {
@@ -62,7 +63,9 @@ Result<std::unique_ptr<Graph>> RestoreGraph(const LoadedCheckpoint& checkpoint,
   scale.deviation.assign(trained_on.image_deviation().begin(), trained_on.image_deviation().end());
   ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph,
                    CreateNetwork(description.config(), task, scale, ops));
-  RETURN_IF_ERROR(RestoreNetwork(checkpoint, graph.get()));
+  RETURN_IF_ERROR(HasWeightAverage(checkpoint)
+                      ? RestoreAverageAsWeights(checkpoint, &graph->parameters())
+                      : RestoreNetwork(checkpoint, graph.get()));
   LossOptions loss;
   if (task.ignore) loss.ignore = *task.ignore;
   RETURN_IF_ERROR(graph->SetLoss(loss));

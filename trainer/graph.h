@@ -38,6 +38,17 @@ struct GraphOptions {
 struct LossOptions {
   std::vector<float> class_weights;  // one per class, or empty: all 1
   int64_t ignore = -1;               // label that does not count; -1: none
+
+  // The rest is for training; evaluation always takes the plain (weighted) cross-entropy. See
+  // LossCall (trainer/ops/op_table.h) for the first three.
+  double cross_entropy = 1;
+  double dice = 0;
+  double label_smoothing = 0;  // in [0, 1)
+  // Above 0: online hard example mining. Only pixels whose class has a lower probability than this
+  // count, and at least `hard_share` of the labelled pixels of the whole (shared) batch, the
+  // hardest ones, to 1/1024 in their probability.
+  double hard_probability = 0;  // in [0, 1]
+  double hard_share = 0.0625;   // in [0, 1]
 };
 
 // Ranks and micro-batches add both sums and divide once.
@@ -79,7 +90,9 @@ class Graph {
   // A batch without any weight has loss 0 and gradient 0.
   Result<LossResult> Loss(const LabelBatch& labels);
   Result<LossResult> Loss(const LabelBatch& labels, double total_weight);
-  // The weight_sum that Loss would return: what ranks add before Loss(labels, total_weight).
+  // The weight_sum that Loss would return: what ranks add before Loss(labels, total_weight). With
+  // hard example mining the first of these calls behind a Forward talks to the other parts of a
+  // shared batch.
   Result<double> LabelWeight(const LabelBatch& labels);
 
   // Overwrites parameters().gradients(). REQUIRES: Forward(kTraining) and Loss before.

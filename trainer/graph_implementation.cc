@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "trainer/hard_pixels.h"
+
 namespace shardmill {
 namespace {
 
@@ -37,7 +39,7 @@ Status Graph::Implementation::Initialize(const ModelSpec& model, const GraphOpti
   RETURN_IF_ERROR(parameters_.Allocate(ops_, options.seed));
   context_ = {ops_, stream_.get(), &parameters_, options.batch_norm_momentum,
               options.batch_norm_epsilon};
-  ASSIGN_OR_RETURN(sums_, DeviceBuffer::Create(ops_, 3 * sizeof(double)));
+  ASSIGN_OR_RETURN(sums_, DeviceBuffer::Create(ops_, 4 * sizeof(double)));
   RETURN_IF_ERROR(UploadNormalization(options));
   SetProfiling(false);
   return OkStatus();
@@ -100,6 +102,7 @@ Status Graph::Implementation::SetLoss(const LossOptions& options) {
     return InvalidArgumentError("a class weight is " + std::to_string(weight) +
                                 "; weights must be finite and not negative");
   }
+  RETURN_IF_ERROR(CheckLossTerms(options));
   loss_options_ = options;
   class_weights_.Reset();
   if (given == 0) return OkStatus();
@@ -113,6 +116,7 @@ Status Graph::Implementation::Forward(const ImageBatch& images, Phase phase) {
   SHARDMILL_CHECK(images.data != nullptr);
   ASSIGN_OR_RETURN(GraphPlan* const plan, PlanFor(images.shape, phase));
   current_ = plan;
+  limit_is_known_ = false;
   const int64_t bytes = images.shape.Elements() * ImageTypeBytes(images.type);
   ASSIGN_OR_RETURN(const void* data, staged_images_.Stage(ops_, *stream_, images.data, bytes));
   RETURN_IF_ERROR(Timed(&images_time_, [&] {
@@ -139,11 +143,52 @@ Result<LossCall> Graph::Implementation::StageLoss(const LabelBatch& labels) {
   call.class_weights = static_cast<const float*>(class_weights_.data());
   ASSIGN_OR_RETURN(call.labels,
                    staged_labels_.Stage(ops_, *stream_, labels.data, LabelBytes(labels, logits.c)));
-  if (labels.row_weights == nullptr) return call;
-  ASSIGN_OR_RETURN(const void* rows,
-                   staged_rows_.Stage(ops_, *stream_, labels.row_weights, labels.n * 4));
-  call.row_weights = static_cast<const float*>(rows);
+  if (labels.row_weights != nullptr) {
+    ASSIGN_OR_RETURN(const void* rows,
+                     staged_rows_.Stage(ops_, *stream_, labels.row_weights, labels.n * 4));
+    call.row_weights = static_cast<const float*>(rows);
+  }
+  if (Current().phase() == Phase::kEvaluation) return call;
+  call.cross_entropy = loss_options_.cross_entropy;
+  call.dice = loss_options_.dice;
+  call.label_smoothing = loss_options_.label_smoothing;
+  if (loss_options_.hard_probability > 0) RETURN_IF_ERROR(SelectHardPixels(&call));
   return call;
+}
+
+Status Graph::Implementation::SelectHardPixels(LossCall* call) {
+  const int64_t bytes = call->shape.logits.Pixels() * static_cast<int64_t>(sizeof(float));
+  if (probabilities_.bytes() < bytes) {
+    RETURN_IF_ERROR(stream_->Synchronize());
+    ASSIGN_OR_RETURN(probabilities_, DeviceBuffer::Create(ops_, bytes));
+  }
+  call->probabilities = static_cast<const float*>(probabilities_.data());
+  call->probability_limit = ProbabilityLimit();
+  if (limit_is_known_) return OkStatus();
+  ASSIGN_OR_RETURN(const double limit, FindProbabilityLimit(*call));
+  RETURN_IF_ERROR(ops_->CopyFromHost(*stream_, &limit, sizeof(limit), ProbabilityLimit()));
+  limit_is_known_ = true;
+  return stream_->Synchronize();
+}
+
+Result<double> Graph::Implementation::FindProbabilityLimit(const LossCall& call) {
+  constexpr int64_t kBytes = kProbabilityBins * static_cast<int64_t>(sizeof(double));
+  auto* probabilities = static_cast<float*>(probabilities_.data());
+  if (probability_counts_.bytes() == 0) {
+    ASSIGN_OR_RETURN(probability_counts_, DeviceBuffer::Create(ops_, kBytes));
+    host_counts_.resize(kProbabilityBins);
+  }
+  auto* counts = static_cast<double*>(probability_counts_.data());
+  RETURN_IF_ERROR(ops_->TargetProbabilities(*stream_, call, Current().logits(), probabilities));
+  RETURN_IF_ERROR(
+      ops_->CountProbabilities(*stream_, call.shape.logits.Pixels(), probabilities, counts));
+  RETURN_IF_ERROR(ops_->CopyToHost(*stream_, counts, kBytes, host_counts_.data()));
+  RETURN_IF_ERROR(stream_->Synchronize());
+  if (context_.shared_sums != nullptr) {
+    RETURN_IF_ERROR(
+        context_.shared_sums->Sum(host_counts_.data(), kProbabilityBins, "hard pixels"));
+  }
+  return ProbabilityLimitOf(host_counts_, loss_options_);
 }
 
 Result<double> Graph::Implementation::ReadSum(const double* sum) {
@@ -169,8 +214,11 @@ Result<LossResult> Graph::Implementation::Loss(const LabelBatch& labels,
   }
   RETURN_IF_ERROR(Timed(&loss_time_, [&]() -> Status {
     RETURN_IF_ERROR(ops_->LossWeight(*stream_, call, WeightSum()));
-    return ops_->SoftmaxCrossEntropy(*stream_, call, plan.logits(), divisor, LossSum(),
-                                     plan.logits_gradient());
+    RETURN_IF_ERROR(ops_->SoftmaxCrossEntropy(*stream_, call, plan.logits(), divisor, LossSum(),
+                                              plan.logits_gradient()));
+    if (call.dice == 0) return OkStatus();
+    return ops_->AddDiceLoss(*stream_, call, plan.logits(), divisor, LossSum(),
+                             plan.logits_gradient());
   }));
   LossResult result;
   ASSIGN_OR_RETURN(result.weight_sum, ReadSum(WeightSum()));

@@ -71,15 +71,19 @@ class Graph::Implementation {
   int64_t arena_bytes() const { return arena_.bytes(); }
 
  private:
-  // Device memory: mean and inverse deviation per channel; the three sums of the loss.
+  // Device memory: mean and inverse deviation per channel; the three sums of the loss and the
+  // limit of hard pixels.
   Status UploadNormalization(const GraphOptions& options);
   float* ImageMean() const { return static_cast<float*>(normalization_.data()); }
   float* InverseDeviation() const { return ImageMean() + model_.input_channels; }
   double* WeightSum() const { return static_cast<double*>(sums_.data()); }
   double* TotalWeight() const { return WeightSum() + 1; }
   double* LossSum() const { return WeightSum() + 2; }
+  double* ProbabilityLimit() const { return WeightSum() + 3; }
 
   Status GrowArena(int64_t bytes);
+  Status SelectHardPixels(LossCall* call);
+  Result<double> FindProbabilityLimit(const LossCall& call);
   Status ReportDone(const LayerParameters& parameters, const GradientDone& done);
   Result<double> ReadSum(const double* sum);
 
@@ -102,6 +106,9 @@ class Graph::Implementation {
   LossOptions loss_options_;
   DeviceBuffer normalization_, class_weights_, sums_, arena_, predictions_;
   Staging staged_images_, staged_labels_, staged_rows_;
+  DeviceBuffer probabilities_, probability_counts_;
+  std::vector<double> host_counts_;
+  bool limit_is_known_ = false;  // of the last forward
   std::vector<std::unique_ptr<GraphPlan>> plans_;
   GraphPlan* current_ = nullptr;
 

@@ -48,6 +48,45 @@ void AdamKernel(int64_t count, float* __restrict p, const float* __restrict g, f
   }
 }
 
+void RmsPropKernel(int64_t count, float* __restrict p, const float* __restrict g,
+                   float* __restrict v, float scale, float decay, float rate,
+                   const OptimizerOptions& options) {
+  const auto keep = static_cast<float>(options.rms_decay);
+  const auto take = static_cast<float>(1 - options.rms_decay);
+  const auto epsilon = static_cast<float>(options.epsilon);
+  for (int64_t i = 0; i < count; ++i) {
+    const float gradient = scale * g[i] + decay * p[i];
+    v[i] = keep * v[i] + take * gradient * gradient;
+    p[i] -= rate * gradient / (std::sqrt(v[i]) + epsilon);
+  }
+}
+
+AdamFactors FactorsOf(const OptimizerOptions& o, double steps, double rate, double decay) {
+  AdamFactors f;
+  f.beta1 = static_cast<float>(o.beta1);
+  f.one_minus_beta1 = static_cast<float>(1 - o.beta1);
+  f.beta2 = static_cast<float>(o.beta2);
+  f.one_minus_beta2 = static_cast<float>(1 - o.beta2);
+  f.epsilon = static_cast<float>(o.epsilon);
+  f.rate = static_cast<float>(rate / (1 - std::pow(o.beta1, steps)));
+  f.second_correction = static_cast<float>(1 / std::sqrt(1 - std::pow(o.beta2, steps)));
+  const bool decoupled = o.kind == OptimizerKind::kAdamW;
+  f.gradient_decay = static_cast<float>(decoupled ? 0 : decay);
+  f.shrink = static_cast<float>(decoupled ? 1 - rate * decay : 1);
+  return f;
+}
+
+int BuffersOf(const OptimizerOptions& options) {
+  switch (options.kind) {
+    case OptimizerKind::kSgd:
+      return options.momentum > 0 ? 1 : 0;
+    case OptimizerKind::kRmsProp:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
 Status CheckOptions(const OptimizerOptions& options) {
   const auto in_unit = [](double value) { return value >= 0 && value < 1; };
   if (!(options.weight_decay >= 0)) return InvalidArgumentError("weight decay must be 0 or more");
@@ -55,7 +94,12 @@ Status CheckOptions(const OptimizerOptions& options) {
   if (!in_unit(options.beta1) || !in_unit(options.beta2)) {
     return InvalidArgumentError("the betas of Adam must be in [0, 1)");
   }
-  if (!(options.epsilon > 0)) return InvalidArgumentError("the epsilon of Adam must be above 0");
+  if (!in_unit(options.rms_decay)) {
+    return InvalidArgumentError("the decay of RMSProp must be in [0, 1)");
+  }
+  if (!(options.epsilon > 0)) {
+    return InvalidArgumentError("the epsilon of Adam and RMSProp must be above 0");
+  }
   if (options.nesterov && options.momentum == 0) {
     return InvalidArgumentError("Nesterov's method needs a momentum above 0");
   }
@@ -68,8 +112,9 @@ Result<OptimizerKind> ParseOptimizerKind(std::string_view name) {
   if (name == "sgd") return OptimizerKind::kSgd;
   if (name == "adam") return OptimizerKind::kAdam;
   if (name == "adamw") return OptimizerKind::kAdamW;
+  if (name == "rmsprop") return OptimizerKind::kRmsProp;
   return InvalidArgumentError("unknown optimizer '" + std::string(name) +
-                              "'; known: sgd, adam, adamw");
+                              "'; known: sgd, adam, adamw, rmsprop");
 }
 
 Result<Optimizer> Optimizer::Create(const OptimizerOptions& options,
@@ -85,47 +130,38 @@ Result<Optimizer> Optimizer::Create(const OptimizerOptions& options,
 
 Optimizer::Optimizer(const OptimizerOptions& options, std::vector<ParameterRange> ranges)
     : options_(options), ranges_(std::move(ranges)) {
-  const bool is_sgd = options.kind == OptimizerKind::kSgd;
-  const int buffers = is_sgd ? (options.momentum > 0 ? 1 : 0) : 2;
   const int64_t count = ranges_.empty() ? 0 : ranges_.back().end;
-  moments_.assign(buffers, std::vector<float>(count, 0.0f));
+  moments_.assign(BuffersOf(options), std::vector<float>(count, 0.0f));
 }
 
 void Optimizer::Step(float* parameters, const float* gradients, double rate, float gradient_scale) {
   ++steps_taken_;
-  const auto steps = static_cast<double>(steps_taken_);
-  const OptimizerOptions& o = options_;
   for (const ParameterRange& range : ranges_) {
-    const int64_t count = range.end - range.begin;
-    float* p = parameters + range.begin;
-    const float* g = gradients + range.begin;
-    const double decay = range.decay ? o.weight_decay : 0;
-    if (o.kind == OptimizerKind::kSgd) {
-      const auto decay_f = static_cast<float>(decay);
-      const auto rate_f = static_cast<float>(rate);
-      if (moments_.empty()) {
-        PlainSgd(count, p, g, gradient_scale, decay_f, rate_f);
-        continue;
-      }
-      auto* kernel = o.nesterov ? NesterovSgd : MomentumSgd;
-      kernel(count, p, g, moments_[0].data() + range.begin, gradient_scale, decay_f, rate_f,
-             static_cast<float>(o.momentum));
-      continue;
-    }
-    AdamFactors f;
-    f.beta1 = static_cast<float>(o.beta1);
-    f.one_minus_beta1 = static_cast<float>(1 - o.beta1);
-    f.beta2 = static_cast<float>(o.beta2);
-    f.one_minus_beta2 = static_cast<float>(1 - o.beta2);
-    f.epsilon = static_cast<float>(o.epsilon);
-    f.rate = static_cast<float>(rate / (1 - std::pow(o.beta1, steps)));
-    f.second_correction = static_cast<float>(1 / std::sqrt(1 - std::pow(o.beta2, steps)));
-    const bool decoupled = o.kind == OptimizerKind::kAdamW;
-    f.gradient_decay = static_cast<float>(decoupled ? 0 : decay);
-    f.shrink = static_cast<float>(decoupled ? 1 - rate * decay : 1);
-    AdamKernel(count, p, g, moments_[0].data() + range.begin, moments_[1].data() + range.begin,
-               gradient_scale, f);
+    StepRange(range, parameters, gradients, rate, gradient_scale);
   }
+}
+
+void Optimizer::StepRange(const ParameterRange& range, float* parameters, const float* gradients,
+                          double rate, float gradient_scale) {
+  const OptimizerOptions& o = options_;
+  const int64_t count = range.end - range.begin;
+  float* p = parameters + range.begin;
+  const float* g = gradients + range.begin;
+  const double decay = range.decay ? o.weight_decay : 0;
+  const auto decay_f = static_cast<float>(decay);
+  const auto rate_f = static_cast<float>(rate);
+  if (moments_.empty()) return PlainSgd(count, p, g, gradient_scale, decay_f, rate_f);
+  float* first = moments_[0].data() + range.begin;
+  if (o.kind == OptimizerKind::kSgd) {
+    auto* kernel = o.nesterov ? NesterovSgd : MomentumSgd;
+    return kernel(count, p, g, first, gradient_scale, decay_f, rate_f,
+                  static_cast<float>(o.momentum));
+  }
+  if (o.kind == OptimizerKind::kRmsProp) {
+    return RmsPropKernel(count, p, g, first, gradient_scale, decay_f, rate_f, o);
+  }
+  const AdamFactors f = FactorsOf(o, static_cast<double>(steps_taken_), rate, decay);
+  AdamKernel(count, p, g, first, moments_[1].data() + range.begin, gradient_scale, f);
 }
 
 }  // namespace shardmill

@@ -1,4 +1,4 @@
-// SGD, Adam and AdamW over one flat buffer of parameters.
+// SGD, RMSProp, Adam and AdamW over one flat buffer of parameters.
 //
 // Every element is updated from its own values alone, in a fixed order of operations, so the
 // result depends neither on threads nor on the instruction set. Weight decay touches only the
@@ -15,12 +15,13 @@
 namespace shardmill {
 
 enum class OptimizerKind {
-  kSgd,    // v = momentum v + g;  p -= rate v  (Nesterov: p -= rate (g + momentum v))
-  kAdam,   // weight decay is added to the gradient
-  kAdamW,  // weight decay shrinks the parameter directly: p -= rate decay p
+  kSgd,      // v = momentum v + g;  p -= rate v  (Nesterov: p -= rate (g + momentum v))
+  kAdam,     // weight decay is added to the gradient, here and in SGD and RMSProp
+  kAdamW,    // weight decay shrinks the parameter directly: p -= rate decay p
+  kRmsProp,  // v = decay v + (1 - decay) g^2;  p -= rate g / (sqrt(v) + epsilon)
 };
 
-// InvalidArgument lists the names: sgd, adam, adamw.
+// InvalidArgument lists the names: sgd, adam, adamw, rmsprop.
 Result<OptimizerKind> ParseOptimizerKind(std::string_view name);
 
 struct OptimizerOptions {
@@ -30,6 +31,7 @@ struct OptimizerOptions {
   bool nesterov = false;  // sgd
   double beta1 = 0.9;     // adam, adamw
   double beta2 = 0.999;
+  double rms_decay = 0.99;  // rmsprop
   double epsilon = 1e-8;
 };
 
@@ -58,6 +60,8 @@ class Optimizer {
   const std::vector<std::vector<float>>& moments() const { return moments_; }
 
  private:
+  void StepRange(const ParameterRange& range, float* parameters, const float* gradients,
+                 double rate, float gradient_scale);
   Optimizer(const OptimizerOptions& options, std::vector<ParameterRange> ranges);
 
   OptimizerOptions options_;

@@ -46,6 +46,7 @@ class TrainLoop {
   Status CheckFinite(const FeedBatch& batch, const LossResult& loss, double gradient_norm) const;
   Status CloseEpoch();
   Result<EvaluationEvent> RunEvaluation();
+  void SwapAverage();
   void KeepIfBest(EvaluationEvent* event);
   Status Save(const char* name);
   Status WriteState(const char* name);
@@ -108,6 +109,10 @@ Status TrainLoop::WriteStart() {
 // All ranks begin with the same numbers, whatever they have read or computed.
 Status TrainLoop::ShareState() {
   RETURN_IF_ERROR(BroadcastState(&communicator_, setup_.graph.get(), &*setup_.optimizer));
+  if (setup_.average) {
+    RETURN_IF_ERROR(BroadcastValues(&communicator_, &setup_.average->parameters(), "average"));
+    RETURN_IF_ERROR(BroadcastValues(&communicator_, &setup_.average->statistics(), "average"));
+  }
   setup_.engine->ParametersChanged();
   return CompareHashes(&communicator_, WeightsHash(setup_.graph.get()), progress_.steps());
 }
@@ -179,11 +184,14 @@ Result<StepEvent> TrainLoop::Compute(const FeedBatch& batch) {
   const double gradient_norm = EuclideanNorm(store.gradients(), store.parameter_elements());
   RETURN_IF_ERROR(CheckFinite(batch, loss, gradient_norm));
   const double rate = LearningRate(setup_.schedule, progress_.steps());
-  setup_.optimizer->Step(store.values(), store.gradients(), rate);
+  const double clip = config_.clip_norm();
+  const double scale = clip > 0 && gradient_norm > clip ? clip / gradient_norm : 1;
+  setup_.optimizer->Step(store.values(), store.gradients(), rate, static_cast<float>(scale));
   setup_.engine->ParametersChanged();
   stop_ = outcome.stop;
 
   progress_.set_steps(progress_.steps() + 1);
+  if (setup_.average) setup_.average->Update(progress_.steps());
   progress_.set_step_in_epoch(progress_.step_in_epoch() + 1);
   progress_.set_optimizer_steps(setup_.optimizer->steps_taken());
   progress_.set_epoch_loss_sum(progress_.epoch_loss_sum() + loss.loss_sum);
@@ -268,8 +276,11 @@ Result<EvaluationEvent> TrainLoop::RunEvaluation() {
                   std::to_string(setup_.val_records) + " records");
     return CheckInterrupt();
   };
-  ASSIGN_OR_RETURN(EvaluationResult result, Evaluate(setup_.engine.get(), &communicator_,
-                                                     setup_.dataset, setup_.task, options));
+  SwapAverage();
+  Result<EvaluationResult> evaluated =
+      Evaluate(setup_.engine.get(), &communicator_, setup_.dataset, setup_.task, options);
+  SwapAverage();
+  ASSIGN_OR_RETURN(const EvaluationResult result, std::move(evaluated));
   EvaluationEvent event;
   event.split = options.split;
   event.step = progress_.steps();
@@ -279,6 +290,13 @@ Result<EvaluationEvent> TrainLoop::RunEvaluation() {
   event.seconds = result.seconds;
   event.records = result.records;
   return event;
+}
+
+// Evaluations see the average of the weights, where there is one.
+void TrainLoop::SwapAverage() {
+  if (!setup_.average) return;
+  setup_.average->Swap();
+  setup_.engine->ParametersChanged();
 }
 
 void TrainLoop::KeepIfBest(EvaluationEvent* event) {
@@ -313,6 +331,9 @@ Status TrainLoop::WriteState(const char* name) {
   for (size_t i = 0; i < moments.size(); ++i) {
     tensors.push_back(
         {"moment" + std::to_string(i), moments[i].data(), static_cast<int64_t>(moments[i].size())});
+  }
+  if (setup_.average) {
+    for (const TensorView& tensor : setup_.average->Tensors()) tensors.push_back(tensor);
   }
   return WriteCheckpoint(setup_.OutputPath(name), setup_.description, tensors);
 }

@@ -109,11 +109,12 @@ Status BuildEngine(const std::function<Result<std::unique_ptr<Graph>>()>& make_g
                    TrainSetup* setup) {
   const proto::TrainConfig& config = setup->config;
   ASSIGN_OR_RETURN(setup->graph, make_graph());
-  ASSIGN_OR_RETURN(setup->engine,
-                   config.deterministic()
-                       ? CreateMicroShardEngine(setup->graph.get(), make_graph, setup->communicator,
-                                                config.micro_shards())
-                       : CreateRankEngine(setup->graph.get(), setup->communicator));
+  ASSIGN_OR_RETURN(
+      setup->engine,
+      config.deterministic()
+          ? CreateMicroShardEngine(setup->graph.get(), make_graph, setup->communicator,
+                                   config.micro_shards(), config.accumulate())
+          : CreateRankEngine(setup->graph.get(), setup->communicator, config.accumulate()));
   Shape batch = setup->task.image;
   batch.n = config.batch();
   return setup->engine->Prepare(batch);
@@ -130,6 +131,11 @@ Status BuildNetwork(TrainSetup* setup) {
       ClassWeights(config.class_weights(), setup->dataset->schema().classes, split->statistics()));
   if (config.class_weights() == "none") loss.class_weights.clear();
   if (setup->task.ignore) loss.ignore = *setup->task.ignore;
+  loss.cross_entropy = config.cross_entropy();
+  loss.dice = config.dice();
+  loss.label_smoothing = config.label_smoothing();
+  loss.hard_probability = config.ohem();
+  loss.hard_share = config.ohem_share();
   RETURN_IF_ERROR(BuildEngine(
       [&]() -> Result<std::unique_ptr<Graph>> {
         ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph,
@@ -157,8 +163,13 @@ Status BuildOptimizer(TrainSetup* setup) {
   options.nesterov = config.nesterov();
   options.beta1 = config.beta1();
   options.beta2 = config.beta2();
+  options.rms_decay = config.rms_decay();
   ASSIGN_OR_RETURN(setup->optimizer,
                    Optimizer::Create(options, OptimizerRanges(setup->graph->parameters())));
+  if (config.ema() > 0) {
+    ASSIGN_OR_RETURN(setup->average,
+                     WeightAverage::Create(config.ema(), &setup->graph->parameters()));
+  }
   ScheduleOptions& schedule = setup->schedule;
   ASSIGN_OR_RETURN(schedule.kind, ParseScheduleKind(config.schedule()));
   schedule.base_rate = config.lr();
@@ -207,6 +218,16 @@ std::string PartsText(const proto::Environment& environment) {
   return text + std::to_string(environment.threads()) + " threads";
 }
 
+// The weights of the network are restored already.
+Status RestoreAverage(const LoadedCheckpoint& checkpoint, TrainSetup* setup) {
+  if (!setup->average) return OkStatus();
+  if (HasWeightAverage(checkpoint)) return setup->average->Restore(checkpoint);
+  setup->notices.push_back("the checkpoint has no average of the weights: it starts from them");
+  ASSIGN_OR_RETURN(setup->average,
+                   WeightAverage::Create(setup->config.ema(), &setup->graph->parameters()));
+  return OkStatus();
+}
+
 Status Restore(const LoadedCheckpoint& checkpoint, TrainSetup* setup) {
   const proto::Checkpoint& before = checkpoint.description();
   RETURN_IF_ERROR(CheckResumable(before, setup->description).WithContext(checkpoint.path()));
@@ -227,6 +248,7 @@ Status Restore(const LoadedCheckpoint& checkpoint, TrainSetup* setup) {
     }
     setup->optimizer->set_steps_taken(before.progress().optimizer_steps());
   }
+  RETURN_IF_ERROR(RestoreAverage(checkpoint, setup));
   *setup->description.mutable_progress() = before.progress();
   setup->resumed_from = checkpoint.path();
   proto::TrainConfig config_before = before.config();

@@ -17,6 +17,7 @@
 #include "trainer/graph.h"
 #include "trainer/optimizer.h"
 #include "trainer/schedule.h"
+#include "trainer/weight_average.h"
 
 namespace shardmill {
 
@@ -38,6 +39,7 @@ struct TrainSetup {
   Communicator* communicator = nullptr;
   std::unique_ptr<BatchEngine> engine;  // works on `graph`
   std::optional<Optimizer> optimizer;
+  std::optional<WeightAverage> average;  // with --ema
   ScheduleOptions schedule;
   uint64_t train_records = 0;
   uint64_t val_records = 0;  // 0 when the run never evaluates

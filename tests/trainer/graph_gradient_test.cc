@@ -20,13 +20,13 @@ namespace {
 // A graph with one fixed batch.
 class GraphUnderTest {
  public:
-  GraphUnderTest(const ModelSpec& model, const Shape& images, int64_t label_h, int64_t label_w)
+  GraphUnderTest(const ModelSpec& model, const Shape& images, int64_t label_h, int64_t label_w,
+                 LossOptions loss = {})
       : ops_(CreateReferenceOps(ElementType::kF64)), shape_(images) {
     auto graph = Graph::Create(model, ops_.get(), GraphOptions());
     SHARDMILL_CHECK(graph.ok());
     graph_ = std::move(graph).value();
     const int64_t classes = graph_->classes();
-    LossOptions loss;
     for (int64_t k = 0; k < classes; ++k) loss.class_weights.push_back(1.0f + 0.5f * k);
     loss.ignore = classes;
     SHARDMILL_CHECK(graph_->SetLoss(loss).ok());
@@ -95,6 +95,21 @@ ModelSpec Unet(int64_t width, int64_t depth) {
 TEST(UnetGradient, AgreesWithDifferences) {
   GraphUnderTest graph(Unet(2, 2), {2, 8, 12, 3}, 8, 12);
   EXPECT_EQ(WorstDisagreement(graph.Compare(6)), "");
+}
+
+TEST(LossGradient, TermsAgreeWithDifferences) {
+  LossOptions smoothed, dice, hard;
+  smoothed.label_smoothing = 0.3;
+  dice.cross_entropy = 0.25;
+  dice.dice = 2;
+  hard.hard_probability = 0.3;
+  hard.hard_share = 0.5;
+  hard.dice = 1;
+  hard.label_smoothing = 0.1;
+  for (const LossOptions& loss : {smoothed, dice, hard}) {
+    GraphUnderTest graph(Unet(2, 1), {2, 5, 6, 3}, 5, 6, loss);
+    EXPECT_EQ(WorstDisagreement(graph.Compare(3)), "");
+  }
 }
 
 TEST(UnetGradient, OddSizesAgreeWithDifferences) {

@@ -32,7 +32,12 @@ struct ReferenceParameter {
       return;
     }
     double g = gradient;
-    if (o.kind == OptimizerKind::kAdam) g += decay * p;
+    if (o.kind != OptimizerKind::kAdamW) g += decay * p;
+    if (o.kind == OptimizerKind::kRmsProp) {
+      v = o.rms_decay * v + (1 - o.rms_decay) * g * g;
+      p -= rate * g / (std::sqrt(v) + o.epsilon);
+      return;
+    }
     if (o.kind == OptimizerKind::kAdamW) p -= rate * decay * p;
     m = o.beta1 * m + (1 - o.beta1) * g;
     v = o.beta2 * v + (1 - o.beta2) * g * g;
@@ -88,6 +93,9 @@ TEST(Optimizer, AdamMatchesReference) {
 TEST(Optimizer, AdamWMatchesReference) {
   ExpectMatchesReference(With(OptimizerKind::kAdamW, 0.9, false));
 }
+TEST(Optimizer, RmsPropMatchesReference) {
+  ExpectMatchesReference(With(OptimizerKind::kRmsProp, 0.9, false));
+}
 
 TEST(Optimizer, FirstAdamStepIsTheRateWhateverTheGradient) {
   OptimizerOptions options;
@@ -119,8 +127,8 @@ TEST(Optimizer, MomentumMatchesItsClosedForm) {
 }
 
 TEST(Optimizer, DecayTouchesOnlyTheRangesThatAskForIt) {
-  for (const OptimizerKind kind :
-       {OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdamW}) {
+  for (const OptimizerKind kind : {OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdamW,
+                                   OptimizerKind::kRmsProp}) {
     auto optimizer = Optimizer::Create(With(kind, 0.9, false), {{0, 1, true}, {1, 2, false}});
     std::vector<float> parameters = {1, 1};
     const std::vector<float> gradients = {0, 0};
@@ -131,8 +139,8 @@ TEST(Optimizer, DecayTouchesOnlyTheRangesThatAskForIt) {
 }
 
 TEST(Optimizer, RestoredStateContinuesBitForBit) {
-  for (const OptimizerKind kind :
-       {OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdamW}) {
+  for (const OptimizerKind kind : {OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdamW,
+                                   OptimizerKind::kRmsProp}) {
     const OptimizerOptions options = With(kind, 0.9, false);
     const std::vector<ParameterRange> ranges = {{0, 37, true}};
     auto straight = Optimizer::Create(options, ranges);
@@ -169,6 +177,7 @@ TEST(Optimizer, BadOptionsAreInvalidArgument) {
   EXPECT_EQ(code_with([](O o) { o->beta1 = NAN; }), StatusCode::kInvalidArgument);
   EXPECT_EQ(code_with([](O o) { o->beta2 = 1; }), StatusCode::kInvalidArgument);
   EXPECT_EQ(code_with([](O o) { o->epsilon = 0; }), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code_with([](O o) { o->rms_decay = 1; }), StatusCode::kInvalidArgument);
   EXPECT_EQ(code_with([](O o) {
               o->nesterov = true;
               o->momentum = 0;

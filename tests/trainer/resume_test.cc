@@ -56,6 +56,19 @@ void ExpectSameState(const std::string& first_path, const std::string& second_pa
   }
 }
 
+// Weights, moments and averages.
+void ExpectSameTensors(const std::string& first_path, const std::string& second_path) {
+  const auto first = LoadedCheckpoint::Read(first_path);
+  const auto second = LoadedCheckpoint::Read(second_path);
+  ASSERT_TRUE(first.ok()) << first.status().ToString();
+  ASSERT_TRUE(second.ok()) << second.status().ToString();
+  ASSERT_EQ(first->description().tensors_size(), second->description().tensors_size());
+  for (int i = 0; i < first->description().tensors_size(); ++i) {
+    const proto::CheckpointTensor& tensor = first->description().tensors(i);
+    EXPECT_EQ(tensor.checksum(), second->description().tensors(i).checksum()) << tensor.name();
+  }
+}
+
 std::map<uint64_t, double> LossPerStep(const std::string& output) {
   std::map<uint64_t, double> losses;
   for (const LogLine& line : ReadLog(output + "/log.jsonl")) {
@@ -80,8 +93,11 @@ TEST_F(ResumeTest, EveryStoppingPlaceGivesTheStraightRun) {
 
 TEST_F(ResumeTest, OptimizersAndSchedulesResume) {
   for (const Words& words :
-       {Words{"--optimizer", "sgd", "--lr", "0.05"}, Words{"--optimizer", "adam"},
-        Words{"--schedule", "cosine", "--warmup-steps", "3"}}) {
+       {Words{"--optimizer", "sgd", "--lr", "0.05"},
+        Words{"--optimizer", "adam", "--schedule", "cosine", "--warmup-steps", "3"},
+        Words{"--optimizer", "rmsprop", "--lr", "0.002", "--ema", "0.9", "--accumulate", "2"},
+        Words{"--deterministic", "--micro-shards", "2", "--accumulate", "3", "--ema", "0.8",
+              "--clip-norm", "0.5", "--dice", "1", "--label-smoothing", "0.1", "--ohem", "0.6"}}) {
     const std::string straight = FreshPath("straight_of");
     const std::string output = FreshPath("stopped_of");
     const ProgramResult expected = RunTrainer(Run(straight) + words);
@@ -93,6 +109,7 @@ TEST_F(ResumeTest, OptimizersAndSchedulesResume) {
     EXPECT_EQ(resumed.err.find("limit_steps:"), std::string::npos) << resumed.err;
     EXPECT_EQ(ValueAfter(resumed.out, "weights hash"), ValueAfter(expected.out, "weights hash"));
     EXPECT_EQ(LossPerStep(output), LossPerStep(straight));
+    ExpectSameTensors(straight + "/best.ckpt", output + "/best.ckpt");
   }
 }
 

@@ -47,12 +47,18 @@ class BatchEngine {
 };
 
 // `graph` and `communicator` must outlive the engines.
-Result<std::unique_ptr<BatchEngine>> CreateRankEngine(Graph* graph, Communicator* communicator);
+//
+// With `passes` above 1 a graph runs its rows of a batch in that many passes, one after the other,
+// and adds up the gradients of the loss sums; these are divided once, by the weight of the global
+// batch. That saves memory and gives the gradient of one pass but for rounding, except that batch
+// norm takes the statistics, and hard example mining the hardest pixels, of a pass.
+Result<std::unique_ptr<BatchEngine>> CreateRankEngine(Graph* graph, Communicator* communicator,
+                                                      int passes = 1);
 
 // `make_graph` makes further graphs like `graph`. InvalidArgument unless the number of ranks
 // divides `micro_shards`.
 Result<std::unique_ptr<BatchEngine>> CreateMicroShardEngine(
     Graph* graph, const std::function<Result<std::unique_ptr<Graph>>()>& make_graph,
-    Communicator* communicator, int micro_shards);
+    Communicator* communicator, int micro_shards, int passes = 1);
 
 }  // namespace shardmill

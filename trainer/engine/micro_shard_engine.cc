@@ -8,6 +8,7 @@
 #include "trainer/comm/fixed_tree.h"
 #include "trainer/comm/micro_shard_sums.h"
 #include "trainer/engine/batch_engine.h"
+#include "trainer/engine/gradient_passes.h"
 #include "trainer/engine/row_scorer.h"
 #include "trainer/engine/shard_threads.h"
 
@@ -29,11 +30,11 @@ class ShardSums final : public SharedSums {
 
 class MicroShardEngine final : public BatchEngine {
  public:
-  MicroShardEngine(Graph* graph, FixedTree tree)
+  MicroShardEngine(Graph* graph, FixedTree tree, int passes)
       : tree_(std::move(tree)), sums_(&tree_), threads_(tree_.local_shards()) {
     shards_.reserve(tree_.local_shards());
     for (int i = 0; i < tree_.local_shards(); ++i) {
-      shards_.emplace_back(i == 0 ? graph : nullptr, &sums_, i);
+      shards_.emplace_back(i == 0 ? graph : nullptr, &sums_, i, passes);
     }
   }
   ~MicroShardEngine() override {
@@ -51,10 +52,12 @@ class MicroShardEngine final : public BatchEngine {
 
  private:
   struct Shard {
-    Shard(Graph* graph, MicroShardSums* sums, int number) : graph(graph), sums(sums, number) {}
+    Shard(Graph* graph, MicroShardSums* sums, int number, int passes)
+        : graph(graph), sums(sums, number), passes(passes) {}
     Graph* graph;
     std::unique_ptr<Graph> own_graph;
     ShardSums sums;
+    GradientPasses passes;
     RowScorer scorer;
     BatchOutcome outcome;
     std::optional<ConfusionMatrix> matrix;
@@ -70,6 +73,7 @@ class MicroShardEngine final : public BatchEngine {
   // Runs `body` for every micro-shard of this rank at once. One that fails wakes the others.
   Status ForEachShard(const std::function<Status(int local_shard)>& body);
   Status TrainShard(int local_shard, const BatchRows& rows, bool stop);
+  Status TrainShardInPasses(int local_shard, const BatchRows& rows, bool stop);
   Status ScoreShard(int local_shard, const BatchRows& rows, bool stop);
 
   FixedTree tree_;
@@ -120,17 +124,19 @@ Status MicroShardEngine::Prepare(const Shape& images) {
                                 std::to_string(tree_.micro_shards()) +
                                 " micro-shards; use a larger --batch or fewer --micro-shards");
   }
+  RETURN_IF_ERROR(shards_.front().passes.Check(images.n, tree_.micro_shards()));
   // In the threads that will run them: the operations are made for their number of threads.
   return ForEachShard([&](int local_shard) {
     const RowRange range = RangeOf(images.n, local_shard);
     Shape own = images;
     own.n = range.end - range.begin;
-    return shards_[local_shard].graph->Prepare(own, Phase::kTraining);
+    return shards_[local_shard].passes.Prepare(shards_[local_shard].graph, own);
   });
 }
 
 Status MicroShardEngine::TrainShard(int local_shard, const BatchRows& rows, bool stop) {
   Shard& shard = shards_[local_shard];
+  if (shard.passes.passes() > 1) return TrainShardInPasses(local_shard, rows, stop);
   RETURN_IF_ERROR(shard.graph->Forward(rows.images, Phase::kTraining));
   // The weight first: the gradient is that of the mean over the global batch.
   ASSIGN_OR_RETURN(double total_weight, shard.graph->LabelWeight(rows.labels));
@@ -144,6 +150,15 @@ Status MicroShardEngine::TrainShard(int local_shard, const BatchRows& rows, bool
   return OkStatus();
 }
 
+Status MicroShardEngine::TrainShardInPasses(int local_shard, const BatchRows& rows, bool stop) {
+  Shard& shard = shards_[local_shard];
+  ASSIGN_OR_RETURN(const LossResult loss, shard.passes.Run(shard.graph, rows, nullptr));
+  double numbers[3] = {loss.loss_sum, loss.weight_sum, stop ? 1.0 : 0.0};
+  RETURN_IF_ERROR(sums_.Sum(local_shard, numbers, 3, "loss"));
+  shard.outcome = {{numbers[0], numbers[1]}, numbers[2] > 0};
+  return OkStatus();
+}
+
 Result<BatchOutcome> MicroShardEngine::Train(const BatchRows& rows, bool stop) {
   RETURN_IF_ERROR(ForEachShard(
       [&](int local_shard) { return TrainShard(local_shard, RowsOf(rows, local_shard), stop); }));
@@ -152,6 +167,8 @@ Result<BatchOutcome> MicroShardEngine::Train(const BatchRows& rows, bool stop) {
   ParameterStore& store = MainGraph()->parameters();
   RETURN_IF_ERROR(
       tree_.Sum(gradient_rows_.data(), store.parameter_elements(), store.gradients(), "gradients"));
+  const Shard& first = shards_.front();
+  if (first.passes.passes() > 1) DivideGradients(first.outcome.loss.weight_sum, &store);
   return shards_.front().outcome;
 }
 
@@ -187,9 +204,9 @@ void MicroShardEngine::ParametersChanged() {
 
 Result<std::unique_ptr<BatchEngine>> CreateMicroShardEngine(
     Graph* graph, const std::function<Result<std::unique_ptr<Graph>>()>& make_graph,
-    Communicator* communicator, int micro_shards) {
+    Communicator* communicator, int micro_shards, int passes) {
   ASSIGN_OR_RETURN(FixedTree tree, FixedTree::Create(communicator, micro_shards));
-  auto engine = std::make_unique<MicroShardEngine>(graph, std::move(tree));
+  auto engine = std::make_unique<MicroShardEngine>(graph, std::move(tree), passes);
   RETURN_IF_ERROR(engine->Start(make_graph));
   return Result<std::unique_ptr<BatchEngine>>(std::move(engine));
 }

@@ -6,6 +6,7 @@
 #include "reader/epoch_order.h"
 #include "trainer/comm/gradient_buckets.h"
 #include "trainer/engine/batch_engine.h"
+#include "trainer/engine/gradient_passes.h"
 #include "trainer/engine/row_scorer.h"
 
 namespace shardmill {
@@ -25,8 +26,8 @@ class RankSums final : public SharedSums {
 
 class RankEngine final : public BatchEngine {
  public:
-  RankEngine(Graph* graph, Communicator* communicator)
-      : graph_(graph), communicator_(communicator), sums_(communicator) {}
+  RankEngine(Graph* graph, Communicator* communicator, int passes)
+      : graph_(graph), communicator_(communicator), sums_(communicator), passes_(passes) {}
   ~RankEngine() override {
     // The graph may live on and must not use the sums of this engine.
     if (IsShared() && !graph_->ShareBatches(nullptr).ok()) return;
@@ -43,10 +44,12 @@ class RankEngine final : public BatchEngine {
  private:
   bool IsShared() const { return communicator_->size() > 1; }
   Result<BatchOutcome> TrainAlone(const BatchRows& rows, bool stop);
+  Result<BatchOutcome> TrainInPasses(const BatchRows& rows, bool stop);
 
   Graph* graph_;
   Communicator* communicator_;
   RankSums sums_;
+  GradientPasses passes_;
   std::unique_ptr<GradientBuckets> buckets_;
   RowScorer scorer_;
 };
@@ -71,9 +74,10 @@ Status RankEngine::Prepare(const Shape& images) {
                                 std::to_string(communicator_->size()) +
                                 " ranks; --batch must give each rank one image at least");
   }
+  RETURN_IF_ERROR(passes_.Check(images.n, communicator_->size()));
   Shape own = images;
   own.n = static_cast<int64_t>(slice.end - slice.begin);
-  return graph_->Prepare(own, Phase::kTraining);
+  return passes_.Prepare(graph_, own);
 }
 
 Result<BatchOutcome> RankEngine::TrainAlone(const BatchRows& rows, bool stop) {
@@ -85,7 +89,21 @@ Result<BatchOutcome> RankEngine::TrainAlone(const BatchRows& rows, bool stop) {
   return outcome;
 }
 
+Result<BatchOutcome> RankEngine::TrainInPasses(const BatchRows& rows, bool stop) {
+  Graph::GradientDone done;
+  if (IsShared()) done = [this](int parameter) { return buckets_->MarkFinal(parameter); };
+  ASSIGN_OR_RETURN(const LossResult loss, passes_.Run(graph_, rows, done));
+  double numbers[3] = {loss.loss_sum, loss.weight_sum, stop ? 1.0 : 0.0};
+  if (IsShared()) {
+    RETURN_IF_ERROR(buckets_->Finish());
+    RETURN_IF_ERROR(communicator_->Sum(numbers, 3, "loss"));
+  }
+  DivideGradients(numbers[1], &graph_->parameters());
+  return BatchOutcome{{numbers[0], numbers[1]}, numbers[2] > 0};
+}
+
 Result<BatchOutcome> RankEngine::Train(const BatchRows& rows, bool stop) {
+  if (passes_.passes() > 1) return TrainInPasses(rows, stop);
   if (!IsShared()) return TrainAlone(rows, stop);
   RETURN_IF_ERROR(graph_->Forward(rows.images, Phase::kTraining));
   // The weight first: the gradient is that of the mean over all ranks.
@@ -115,8 +133,9 @@ Result<BatchOutcome> RankEngine::Score(const BatchRows& rows, bool stop, Confusi
 
 }  // namespace
 
-Result<std::unique_ptr<BatchEngine>> CreateRankEngine(Graph* graph, Communicator* communicator) {
-  auto engine = std::make_unique<RankEngine>(graph, communicator);
+Result<std::unique_ptr<BatchEngine>> CreateRankEngine(Graph* graph, Communicator* communicator,
+                                                      int passes) {
+  auto engine = std::make_unique<RankEngine>(graph, communicator, passes);
   RETURN_IF_ERROR(engine->Start());
   return Result<std::unique_ptr<BatchEngine>>(std::move(engine));
 }

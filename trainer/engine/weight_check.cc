@@ -1,7 +1,5 @@
 #include "trainer/engine/weight_check.h"
 
-#include <vector>
-
 namespace shardmill {
 namespace {
 
@@ -12,6 +10,11 @@ Status BroadcastFloats(Communicator* communicator, float* values, int64_t count,
 
 }  // namespace
 
+Status BroadcastValues(Communicator* communicator, std::vector<float>* values,
+                       std::string_view name) {
+  return BroadcastFloats(communicator, values->data(), static_cast<int64_t>(values->size()), name);
+}
+
 Status BroadcastState(Communicator* communicator, Graph* graph, Optimizer* optimizer) {
   ParameterStore& store = graph->parameters();
   RETURN_IF_ERROR(
@@ -19,8 +22,7 @@ Status BroadcastState(Communicator* communicator, Graph* graph, Optimizer* optim
   RETURN_IF_ERROR(BroadcastFloats(communicator, store.running_statistics(),
                                   store.statistic_elements(), "statistics"));
   for (std::vector<float>& moment : optimizer->moments()) {
-    RETURN_IF_ERROR(BroadcastFloats(communicator, moment.data(),
-                                    static_cast<int64_t>(moment.size()), "moments"));
+    RETURN_IF_ERROR(BroadcastValues(communicator, &moment, "moments"));
   }
   uint64_t steps = optimizer->steps_taken();
   RETURN_IF_ERROR(communicator->Broadcast(&steps, sizeof steps, 0, "steps of the optimizer"));

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "reader/base/status.h"
 #include "trainer/comm/communicator.h"
@@ -11,6 +13,9 @@
 
 namespace shardmill {
 
+// Gives all ranks the values of rank 0.
+Status BroadcastValues(Communicator* communicator, std::vector<float>* values,
+                       std::string_view name);
 // Gives all ranks the parameters, statistics and moments of rank 0.
 Status BroadcastState(Communicator* communicator, Graph* graph, Optimizer* optimizer);
 

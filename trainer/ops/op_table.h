@@ -77,8 +77,21 @@ struct LossCall {
   const void* labels = nullptr;
   const float* class_weights = nullptr;
   const float* row_weights = nullptr;
+  // What the terms are multiplied by; not the weights.
+  double cross_entropy = 1;
+  double dice = 0;
+  // The cross-entropy aims at (1 - smoothing) * target[k] + smoothing * (sum of the targets) /
+  // classes, each class with its own weight. The weight of the pixel stays that of its target.
+  double label_smoothing = 0;
+  // Unless null: pixels whose probability (see TargetProbabilities) is *probability_limit or more
+  // count as little as ignored ones.
+  const float* probabilities = nullptr;
+  const double* probability_limit = nullptr;
   void* workspace = nullptr;
 };
+
+// Into how many equal parts CountProbabilities cuts [0, 1].
+constexpr int64_t kProbabilityBins = 1024;
 
 // One input of a concatenation: `x` is read in forward, `dx` written in backward (null: nobody
 // needs that gradient).
@@ -164,11 +177,27 @@ class OpTable {
   virtual int64_t LossWorkspaceBytes(const LossShape& shape) const = 0;
   // *weight_sum = sum of the weights of all pixels.
   virtual Status LossWeight(Stream& stream, const LossCall& loss, double* weight_sum) = 0;
-  // *loss_sum = weighted sum of the cross-entropies. Unless `dlogits` is null, it receives the
-  // gradient of loss_sum / *total_weight, which is 0 where *total_weight is 0.
+  // Per pixel the probability that the logits give to its target (of soft labels the mean over the
+  // shares); -1 where the pixel weighs nothing. Does not read `loss.probabilities`.
+  virtual Status TargetProbabilities(Stream& stream, const LossCall& loss, const void* logits,
+                                     float* probabilities) = 0;
+  // counts[i] = number of probabilities in [i, i + 1) / kProbabilityBins, 1 in the last bin.
+  virtual Status CountProbabilities(Stream& stream, int64_t pixels, const float* probabilities,
+                                    double* counts) = 0;
+
+  // *loss_sum = weighted sum of the cross-entropies, times loss.cross_entropy. Unless `dlogits` is
+  // null, it receives the gradient of loss_sum / *total_weight, which is 0 where *total_weight
+  // is 0.
   virtual Status SoftmaxCrossEntropy(Stream& stream, const LossCall& loss, const void* logits,
                                      const double* total_weight, double* loss_sum,
                                      void* dlogits) = 0;
+
+  // Adds the Dice losses of the images to *loss_sum and their gradient to `dlogits`, both times
+  // loss.dice. Per image it is W * (1 - mean over the classes of (2 I + 1) / (P + T + 1)), with the
+  // sums over the pixels that count of probability times target (I), of probabilities (P), of
+  // targets (T) and of weights (W): so dividing by *total_weight gives a weighted mean over images.
+  virtual Status AddDiceLoss(Stream& stream, const LossCall& loss, const void* logits,
+                             const double* total_weight, double* loss_sum, void* dlogits) = 0;
 
   // The channel with the largest value per pixel (the first of equals), as u8 or u16.
   virtual Status Argmax(Stream& stream, const Shape& shape, const void* logits, LabelType type,

@@ -30,9 +30,26 @@ Samples SkewedSamples(int64_t rows, uint64_t seed) {
   return samples;
 }
 
-std::unique_ptr<Graph> NewGraph(OpTable* ops) {
-  std::unique_ptr<Graph> graph = MakeGraph(SmallUnet(), ops, PixelOptions());
+// How a training differs from the plain one.
+struct TrainingOptions {
   LossOptions loss;
+  int passes = 1;
+  bool batch_norm = true;
+};
+
+// Without batch norm, whose statistics are those of a pass.
+ModelSpec PlainConvolutions() {
+  ModelSpec model = SmallUnet();
+  for (LayerSpec& layer : model.layers) {
+    if (layer.kind == LayerKind::kBatchNorm) layer.kind = LayerKind::kRelu;
+  }
+  return model;
+}
+
+std::unique_ptr<Graph> NewGraph(OpTable* ops, const TrainingOptions& options = {}) {
+  const ModelSpec model = options.batch_norm ? SmallUnet() : PlainConvolutions();
+  std::unique_ptr<Graph> graph = MakeGraph(model, ops, PixelOptions());
+  LossOptions loss = options.loss;
   loss.class_weights = {1, 2, 0.5f, 1, 3};
   loss.ignore = kIgnore;
   SHARDMILL_CHECK(graph->SetLoss(loss).ok());
@@ -53,14 +70,16 @@ enum class EngineKind { kRank, kMicroShard };
 // A graph, an engine on it, and a few steps of plain gradient descent.
 class Training {
  public:
-  Training(EngineKind kind, Communicator* communicator) : communicator_(communicator) {
-    auto engine =
-        kind == EngineKind::kRank
-            ? CreateRankEngine(graph_.get(), communicator)
-            : CreateMicroShardEngine(
-                  graph_.get(),
-                  [this]() -> Result<std::unique_ptr<Graph>> { return NewGraph(ops_.get()); },
-                  communicator, kMicroShards);
+  Training(EngineKind kind, Communicator* communicator, const TrainingOptions& options = {})
+      : communicator_(communicator), graph_(NewGraph(ops_.get(), options)) {
+    auto engine = kind == EngineKind::kRank
+                      ? CreateRankEngine(graph_.get(), communicator, options.passes)
+                      : CreateMicroShardEngine(
+                            graph_.get(),
+                            [this, options]() -> Result<std::unique_ptr<Graph>> {
+                              return NewGraph(ops_.get(), options);
+                            },
+                            communicator, kMicroShards, options.passes);
     SHARDMILL_CHECK(engine.ok());
     engine_ = std::move(engine).value();
   }
@@ -108,15 +127,25 @@ class Training {
 
   Communicator* communicator_;
   std::unique_ptr<OpTable> ops_ = CpuOps();
-  std::unique_ptr<Graph> graph_ = NewGraph(ops_.get());
+  std::unique_ptr<Graph> graph_;
   std::unique_ptr<BatchEngine> engine_;
   ConfusionMatrix matrix_{kClasses, kIgnore};
   Trace trace_;
 };
 
-Trace RunAlone(EngineKind kind, int64_t global_rows) {
+Trace RunAlone(EngineKind kind, int64_t global_rows, const TrainingOptions& options = {}) {
   const auto alone = CreateSelfCommunicator();
-  return Training(kind, alone.get()).Run(global_rows);
+  return Training(kind, alone.get(), options).Run(global_rows);
+}
+
+// Every term of the loss, the hardest third of the pixels.
+TrainingOptions AllTerms() {
+  TrainingOptions options;
+  options.loss.dice = 0.5;
+  options.loss.label_smoothing = 0.1;
+  options.loss.hard_probability = 0.05;
+  options.loss.hard_share = 0.33;
+  return options;
 }
 
 std::vector<uint64_t> SumOverRanks(std::vector<uint64_t> counts) {
@@ -175,6 +204,47 @@ TEST(MicroShardEngine, BitsAreThoseOfOneRank) {
   }
 }
 
+TEST(RankEngine, AllTermsOfTheLossAreThoseOfTheWholeBatch) {
+  const Trace expected = RunAlone(EngineKind::kRank, 13, AllTerms());
+  const Trace actual = Training(EngineKind::kRank, JobCommunicator(), AllTerms()).Run(13);
+  for (int step = 0; step < kSteps; ++step) {
+    EXPECT_NEAR(actual.losses[step], expected.losses[step], 1e-4);
+  }
+  EXPECT_NE(expected.losses, RunAlone(EngineKind::kRank, 13).losses);
+}
+
+TEST(RankEngine, PassesGiveTheGradientOfOnePass) {
+  TrainingOptions options;
+  options.batch_norm = false;
+  const Trace expected = RunAlone(EngineKind::kRank, 13, options);
+  options.passes = 3;
+  for (const EngineKind kind : {EngineKind::kRank, EngineKind::kMicroShard}) {
+    if (kind == EngineKind::kMicroShard && kMicroShards % JobCommunicator()->size() != 0) continue;
+    const int64_t rows = kind == EngineKind::kRank ? 13 : 24;
+    const Trace one_pass = rows == 13 ? expected : RunAlone(EngineKind::kRank, rows, [] {
+      TrainingOptions plain;
+      plain.batch_norm = false;
+      return plain;
+    }());
+    const Trace actual = Training(kind, JobCommunicator(), options).Run(rows);
+    for (int step = 0; step < kSteps; ++step) {
+      EXPECT_NEAR(actual.losses[step], one_pass.losses[step], 1e-5);
+    }
+    EXPECT_LT(LargestDifference(actual.values, one_pass.values), kParameterTolerance);
+  }
+}
+
+TEST(MicroShardEngine, BitsAreThoseOfOneRankWithAllTermsAndPasses) {
+  if (kMicroShards % JobCommunicator()->size() != 0) GTEST_SKIP() << "ranks do not divide 8";
+  TrainingOptions options = AllTerms();
+  options.passes = 2;
+  const Trace expected = RunAlone(EngineKind::kMicroShard, 19, options);
+  const Trace actual = Training(EngineKind::kMicroShard, JobCommunicator(), options).Run(19);
+  EXPECT_EQ(actual.losses, expected.losses);
+  EXPECT_EQ(actual.values, expected.values);
+  EXPECT_EQ(actual.statistics, expected.statistics);
+}
+
 TEST(MicroShardEngine, TrainsLikeOneGraphOnTheWholeBatch) {
   if (kMicroShards % JobCommunicator()->size() != 0) GTEST_SKIP() << "ranks do not divide 8";
   const Trace expected = RunAlone(EngineKind::kRank, 13);
@@ -223,6 +293,11 @@ TEST(BatchEngine, BatchThatIsTooSmallIsRefused) {
   if (kMicroShards % ranks->size() != 0) GTEST_SKIP() << "ranks do not divide 8";
   Training shards(EngineKind::kMicroShard, ranks);
   EXPECT_EQ(shards.engine()->Prepare({7, 24, 20, 3}).code(), StatusCode::kInvalidArgument);
+  TrainingOptions two;
+  two.passes = 2;
+  Training passes(EngineKind::kMicroShard, ranks, two);
+  EXPECT_EQ(passes.engine()->Prepare({15, 24, 20, 3}).code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(passes.engine()->Prepare({16, 24, 20, 3}).ok());
   if (ranks->size() == 1) return;
   Training training(EngineKind::kRank, ranks);
   EXPECT_EQ(training.engine()->Prepare({ranks->size() - 1, 24, 20, 3}).code(),

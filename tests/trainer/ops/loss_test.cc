@@ -1,8 +1,10 @@
 // Softmax cross-entropy: parity of the backends and the cases in which others return NaN.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/trainer/ops/op_runner.h"
@@ -69,6 +71,63 @@ TEST(LossParity, OnednnAgreesWithReference) {
   }
 }
 
+// Smoothed labels, Dice, and only pixels below a probability; of class ids and of soft labels.
+TEST(LossParity, TermsAgreeWithReference) {
+  BackendPair backends;
+  for (const Shape& shape : kShapes) {
+    const LabeledBatch batch(shape);
+    Floats soft = batch.OneHot();
+    for (size_t i = 0; i + 1 < soft.size(); i += 3) std::swap(soft[i], soft[i + 1]);
+    const Floats probabilities = RandomTensor<float>(shape.Pixels(), 3, "probabilities");
+    const double limit = 0.7;
+    for (const bool dense : {false, true}) {
+      LossCall call = batch.Call();
+      if (dense) {
+        call.shape.label_type = LabelType::kOneHotF32;
+        call.labels = soft.data();
+      }
+      call.cross_entropy = 0.5;
+      call.label_smoothing = 0.2;
+      ExpectNearResults(backends.onednn.Loss(call, batch.logits),
+                        backends.reference.Loss(call, batch.logits));
+      call.dice = 3;
+      ExpectNearResults(backends.onednn.Loss(call, batch.logits),
+                        backends.reference.Loss(call, batch.logits));
+      call.probabilities = probabilities.data();
+      call.probability_limit = &limit;
+      ExpectNearResults(backends.onednn.Loss(call, batch.logits),
+                        backends.reference.Loss(call, batch.logits));
+    }
+  }
+}
+
+TEST(LossParity, TargetProbabilitiesAndTheirCountsAgreeWithReference) {
+  BackendPair backends;
+  for (const Shape& shape : kShapes) {
+    const LabeledBatch batch(shape);
+    const Floats shares = batch.OneHot();
+    LossCall dense = batch.Call();
+    dense.shape.label_type = LabelType::kOneHotF32;
+    dense.labels = shares.data();
+    for (const LossCall& call : {batch.Call(), dense}) {
+      std::vector<Floats> probabilities;
+      std::vector<std::vector<double>> counts;
+      for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+        Floats& p = probabilities.emplace_back(shape.Pixels());
+        std::vector<double>& c = counts.emplace_back(kProbabilityBins, 7.0);
+        OpTable& ops = runner->ops();
+        ASSERT_TRUE(
+            ops.TargetProbabilities(runner->stream(), call, batch.logits.data(), p.data()).ok());
+        ASSERT_TRUE(ops.CountProbabilities(runner->stream(), shape.Pixels(),
+                                           probabilities.front().data(), c.data())
+                        .ok());
+      }
+      EXPECT_TRUE(TensorNear(probabilities[1], probabilities[0], kSoftmaxTolerance * 10));
+      EXPECT_EQ(counts[1], counts[0]);
+    }
+  }
+}
+
 class EachBackend : public testing::TestWithParam<const char*> {
  protected:
   OpRunner& runner() {
@@ -101,6 +160,81 @@ TEST_P(EachBackend, OneHotEqualsIndex) {
     call.labels = shares.data();
     ExpectNearResults(runner().Loss(call, batch.logits), runner().Loss(batch.Call(), batch.logits));
   }
+}
+
+TEST_P(EachBackend, SmoothingEqualsSmoothedSoftLabels) {
+  const LabeledBatch batch({2, 9, 7, 5});
+  LossCall call = batch.Call();
+  call.class_weights = nullptr;
+  call.label_smoothing = 0.3;
+  Floats soft = batch.OneHot();
+  for (size_t p = 0; p < batch.labels.size(); ++p) {
+    for (int64_t k = 0; k < 5 && batch.labels[p] != kIgnore; ++k) {
+      soft[p * 5 + k] = 0.7f * soft[p * 5 + k] + 0.06f;
+    }
+  }
+  LossCall explicit_call = batch.Call();
+  explicit_call.class_weights = nullptr;
+  explicit_call.shape.label_type = LabelType::kOneHotF32;
+  explicit_call.labels = soft.data();
+  ExpectNearResults(runner().Loss(call, batch.logits), runner().Loss(explicit_call, batch.logits));
+}
+
+// -(0.9 w_1 log p_1 + 0.1 / 2 (w_0 log p_0 + w_1 log p_1)) / w_1, as PyTorch's cross_entropy with
+// weight and label_smoothing.
+TEST_P(EachBackend, SmoothingWithClassWeightsMatchesItsClosedForm) {
+  LabeledBatch batch({1, 1, 1, 2});
+  batch.labels = {1};
+  batch.logits = {0, std::log(3.0f)};  // probabilities 1/4 and 3/4
+  LossCall call = batch.Call();
+  call.row_weights = nullptr;
+  call.label_smoothing = 0.1;
+  const double w0 = 0.5, w1 = 0.75;
+  const double even = 0.05 * (w0 * std::log(4.0) + w1 * std::log(4.0 / 3));
+  const LossResults results = runner().Loss(call, batch.logits);
+  EXPECT_NEAR(results.weight_sum, w1, 1e-7);
+  EXPECT_NEAR(results.loss_sum, 0.9 * w1 * std::log(4.0 / 3) + even, 1e-6);
+}
+
+// One image, two pixels of class 0 and 1 with probabilities 3/4 for their class; two classes with
+// I = 3/4, P = 1, T = 1 each.
+TEST_P(EachBackend, DiceMatchesItsClosedForm) {
+  LabeledBatch batch({1, 1, 2, 2});
+  batch.labels = {0, 1};
+  batch.logits = {std::log(3.0f), 0, 0, std::log(3.0f)};
+  LossCall call = batch.Call();
+  call.class_weights = call.row_weights = nullptr;
+  call.cross_entropy = 0;
+  call.dice = 1;
+  const LossResults results = runner().Loss(call, batch.logits);
+  EXPECT_EQ(results.weight_sum, 2);
+  EXPECT_NEAR(results.loss_sum / results.weight_sum, 1 - 2.5 / 3, 1e-6);
+}
+
+TEST_P(EachBackend, ImagesWithoutLabelsHaveNoDiceLoss) {
+  LabeledBatch batch({2, 3, 3, 4});
+  std::fill(batch.labels.begin() + 9, batch.labels.end(), kIgnore);
+  LossCall call = batch.Call();
+  call.row_weights = nullptr;
+  call.dice = 1;
+  const LossResults results = runner().Loss(call, batch.logits);
+  for (size_t i = 36; i < 72; ++i) EXPECT_EQ(results.dlogits[i], 0);
+  batch.labels.assign(18, kIgnore);
+  EXPECT_EQ(runner().Loss(call, batch.logits).loss_sum, 0);
+}
+
+TEST_P(EachBackend, PixelsThatAreTooEasyAreIgnored) {
+  const LabeledBatch batch({2, 5, 7, 6});
+  const auto probabilities = RandomTensor<float>(batch.shape.Pixels(), 9, "probabilities");
+  const double limit = 0.25;
+  LossCall call = batch.Call();
+  call.probabilities = probabilities.data();
+  call.probability_limit = &limit;
+  LabeledBatch fewer = batch;
+  for (size_t p = 0; p < probabilities.size(); ++p) {
+    if (probabilities[p] >= limit) fewer.labels[p] = kIgnore;
+  }
+  ExpectNearResults(runner().Loss(call, batch.logits), runner().Loss(fewer.Call(), batch.logits));
 }
 
 TEST_P(EachBackend, SixteenBitLabelsEqualEightBit) {

@@ -95,6 +95,10 @@ LossResults OpRunner::Loss(LossCall call, const Floats& logits) {
   Succeed(ops_->LossWeight(*stream_, call, &results.weight_sum));
   Succeed(ops_->SoftmaxCrossEntropy(*stream_, call, logits.data(), &results.weight_sum,
                                     &results.loss_sum, results.dlogits.data()));
+  if (call.dice > 0) {
+    Succeed(ops_->AddDiceLoss(*stream_, call, logits.data(), &results.weight_sum, &results.loss_sum,
+                              results.dlogits.data()));
+  }
   return results;
 }
 

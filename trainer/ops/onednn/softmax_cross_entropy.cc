@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
 
+#include "trainer/ops/onednn/dice_workspace.h"
 #include "trainer/ops/onednn/onednn_ops.h"
 #include "trainer/ops/onednn/parallel.h"
 #include "trainer/ops/onednn/softmax_kernels.h"
+#include "trainer/ops/onednn/targets.h"
 
 namespace shardmill {
 namespace {
@@ -13,47 +15,6 @@ constexpr int64_t kBlockPixels = 256;  // logits and gradients of a block stay i
 int64_t BlockCount(const Shape& logits) {
   return (logits.Pixels() + kBlockPixels - 1) / kBlockPixels;
 }
-
-// The labels of a batch as weighted targets. A pixel has either one target class, or (one-hot and
-// soft labels) a row of shares.
-class Targets {
- public:
-  explicit Targets(const LossCall& loss)
-      : loss_(loss),
-        classes_(loss.shape.logits.c),
-        image_pixels_(loss.shape.logits.h * loss.shape.logits.w) {}
-
-  bool dense() const { return loss_.shape.label_type == LabelType::kOneHotF32; }
-  const float* Shares(int64_t pixel) const {
-    return static_cast<const float*>(loss_.labels) + pixel * classes_;
-  }
-  float RowWeight(int64_t pixel) const {
-    return loss_.row_weights == nullptr ? 1.0f : loss_.row_weights[pixel / image_pixels_];
-  }
-  float ClassWeight(int64_t k) const {
-    return loss_.class_weights == nullptr ? 1.0f : loss_.class_weights[k];
-  }
-  // The target class, or -1 where the pixel does not count. REQUIRES: !dense().
-  int64_t Class(int64_t pixel) const {
-    const int64_t label = loss_.shape.label_type == LabelType::kIndexU8
-                              ? static_cast<const uint8_t*>(loss_.labels)[pixel]
-                              : static_cast<const uint16_t*>(loss_.labels)[pixel];
-    return label < classes_ && label != loss_.shape.ignore ? label : -1;
-  }
-  float Weight(int64_t pixel) const {
-    if (!dense()) {
-      const int64_t k = Class(pixel);
-      return k < 0 ? 0.0f : RowWeight(pixel) * ClassWeight(k);
-    }
-    float sum = 0;
-    for (int64_t k = 0; k < classes_; ++k) sum += Shares(pixel)[k] * ClassWeight(k);
-    return RowWeight(pixel) * sum;
-  }
-
- private:
-  const LossCall& loss_;
-  int64_t classes_, image_pixels_;
-};
 
 // Runs body(first pixel, count) for each block, in parallel, and adds up what it returns in the
 // order of the blocks.
@@ -71,32 +32,42 @@ double SumOverBlocks(const LossCall& loss, const Body& body) {
   return sum;
 }
 
-// Subtracts the target from the gradient of one pixel and returns its loss.
-double FinishPixel(const Targets& targets, int64_t pixel, int64_t classes, const float* logits,
-                   float log_sum, float gradient_scale, float* gradient) {
-  if (!targets.dense()) {
-    const int64_t k = targets.Class(pixel);
-    const float weight = targets.RowWeight(pixel) * targets.ClassWeight(k);
-    if (gradient != nullptr) gradient[k] -= weight * gradient_scale;
-    return static_cast<double>(weight) * (log_sum - logits[k]);
+// Subtracts what is aimed at from the gradient of one pixel and returns its loss. REQUIRES: the
+// pixel has one target class and no label smoothing.
+double FinishClassPixel(const Targets& targets, int64_t pixel, const float* logits, float log_sum,
+                        float gradient_scale, float* gradient) {
+  const int64_t k = targets.Class(pixel);
+  const float weight = targets.RowWeight(pixel) * targets.ClassWeight(k);
+  if (gradient != nullptr) gradient[k] -= weight * gradient_scale;
+  return static_cast<double>(weight) * (log_sum - logits[k]);
+}
+
+// The same for any pixel that counts.
+double FinishPixel(const Targets& targets, int64_t pixel, const float* logits, float log_sum,
+                   float gradient_scale, float* gradient) {
+  if (!targets.dense() && !targets.smoothed()) {
+    return FinishClassPixel(targets, pixel, logits, log_sum, gradient_scale, gradient);
   }
+  const int64_t target = targets.dense() ? -1 : targets.Class(pixel);
+  const float share_sum = targets.ShareSum(pixel);
   double loss = 0;
-  for (int64_t k = 0; k < classes; ++k) {
-    const float share =
-        targets.Shares(pixel)[k] * targets.RowWeight(pixel) * targets.ClassWeight(k);
-    if (share == 0) continue;
-    if (gradient != nullptr) gradient[k] -= share * gradient_scale;
-    loss += static_cast<double>(share) * (log_sum - logits[k]);
+  for (int64_t k = 0; k < targets.classes(); ++k) {
+    const float share = targets.dense() ? targets.Shares(pixel)[k] : k == target ? 1.0f : 0.0f;
+    const float aim = targets.Aim(pixel, k, share, share_sum);
+    if (aim == 0) continue;
+    if (gradient != nullptr) gradient[k] -= aim * gradient_scale;
+    loss += static_cast<double>(aim) * (log_sum - logits[k]);
   }
   return loss;
 }
 
 // Loss and gradient (unless `gradients` is null) of a block of pixels.
-double FinishBlock(const Targets& targets, int64_t first, int64_t count, int64_t classes,
-                   const float* logits, float gradient_scale, float* gradients) {
+double FinishBlock(const Targets& targets, int64_t first, int64_t count, const float* logits,
+                   float gradient_scale, float* gradients) {
+  const int64_t classes = targets.classes();
   std::array<float, kBlockPixels> weights = {}, factors = {}, log_sums = {};
   for (int64_t i = 0; i < count; ++i) {
-    weights[i] = targets.Weight(first + i);
+    weights[i] = targets.AimSum(first + i);
     factors[i] = weights[i] * gradient_scale;
   }
   SoftmaxPixels(logits, count, classes, factors.data(), gradients, log_sums.data());
@@ -104,8 +75,8 @@ double FinishBlock(const Targets& targets, int64_t first, int64_t count, int64_t
   for (int64_t i = 0; i < count; ++i) {
     if (weights[i] == 0) continue;
     float* gradient = gradients == nullptr ? nullptr : gradients + i * classes;
-    sum += FinishPixel(targets, first + i, classes, logits + i * classes, log_sums[i],
-                       gradient_scale, gradient);
+    sum += FinishPixel(targets, first + i, logits + i * classes, log_sums[i], gradient_scale,
+                       gradient);
   }
   return sum;
 }
@@ -113,7 +84,8 @@ double FinishBlock(const Targets& targets, int64_t first, int64_t count, int64_t
 }  // namespace
 
 int64_t OnednnOps::LossWorkspaceBytes(const LossShape& shape) const {
-  return BlockCount(shape.logits) * static_cast<int64_t>(sizeof(double));
+  return std::max(BlockCount(shape.logits) * static_cast<int64_t>(sizeof(double)),
+                  DiceWorkspace::Bytes(shape.logits));
 }
 
 Status OnednnOps::LossWeight(Stream&, const LossCall& loss, double* weight_sum) {
@@ -130,13 +102,14 @@ Status OnednnOps::SoftmaxCrossEntropy(Stream&, const LossCall& loss, const void*
                                       const double* total_weight, double* loss_sum, void* dlogits) {
   const Targets targets(loss);
   const int64_t classes = loss.shape.logits.c;
-  const float scale = *total_weight > 0 ? static_cast<float>(1 / *total_weight) : 0.0f;
-  *loss_sum = SumOverBlocks(loss, [&](int64_t first, int64_t count) {
+  const double scale = *total_weight > 0 ? loss.cross_entropy / *total_weight : 0.0;
+  const double sum = SumOverBlocks(loss, [&](int64_t first, int64_t count) {
     const float* values = static_cast<const float*>(logits) + first * classes;
     float* gradients =
         dlogits == nullptr ? nullptr : static_cast<float*>(dlogits) + first * classes;
-    return FinishBlock(targets, first, count, classes, values, scale, gradients);
+    return FinishBlock(targets, first, count, values, static_cast<float>(scale), gradients);
   });
+  *loss_sum = loss.cross_entropy * sum;
   return OkStatus();
 }
 

@@ -54,6 +54,12 @@ class ReferenceOps : public HostOps {
   Status LossWeight(Stream& stream, const LossCall& loss, double* weight_sum) override;
   Status SoftmaxCrossEntropy(Stream& stream, const LossCall& loss, const void* logits,
                              const double* total_weight, double* loss_sum, void* dlogits) override;
+  Status TargetProbabilities(Stream& stream, const LossCall& loss, const void* logits,
+                             float* probabilities) override;
+  Status CountProbabilities(Stream& stream, int64_t pixels, const float* probabilities,
+                            double* counts) override;
+  Status AddDiceLoss(Stream& stream, const LossCall& loss, const void* logits,
+                     const double* total_weight, double* loss_sum, void* dlogits) override;
   Status Argmax(Stream& stream, const Shape& shape, const void* logits, LabelType type,
                 void* classes) override;
 

@@ -3,66 +3,27 @@
 
 #include "trainer/ops/reference/element.h"
 #include "trainer/ops/reference/reference_ops.h"
+#include "trainer/ops/reference/targets.h"
 
 namespace shardmill {
 namespace {
 
-// What one pixel of the batch should be: weight of class k in the target, class and row weights
-// included; all zero where the pixel does not count.
-class Targets {
- public:
-  explicit Targets(const LossCall& loss) : loss_(loss) {}
-
-  double Of(int64_t pixel, int64_t k) const {
-    const Shape& logits = loss_.shape.logits;
-    const double row =
-        loss_.row_weights == nullptr ? 1.0 : loss_.row_weights[pixel / (logits.h * logits.w)];
-    const double weight = loss_.class_weights == nullptr ? 1.0 : loss_.class_weights[k];
-    return row * weight * Share(pixel, k);
-  }
-
-  double Weight(int64_t pixel) const {
-    double sum = 0;
-    for (int64_t k = 0; k < loss_.shape.logits.c; ++k) sum += Of(pixel, k);
-    return sum;
-  }
-
- private:
-  double Share(int64_t pixel, int64_t k) const {
-    if (loss_.shape.label_type == LabelType::kOneHotF32) {
-      return Elements<float>(loss_.labels)[pixel * loss_.shape.logits.c + k];
-    }
-    const int64_t label = loss_.shape.label_type == LabelType::kIndexU8
-                              ? Elements<uint8_t>(loss_.labels)[pixel]
-                              : Elements<uint16_t>(loss_.labels)[pixel];
-    return label == k && label != loss_.shape.ignore ? 1.0 : 0.0;
-  }
-
-  const LossCall& loss_;
-};
-
+// The loss of one pixel. Writes its gradient unless `dlogits` is null.
 template <typename T>
-double LogOfSum(const T* logits, int64_t classes) {
-  const double top = *std::max_element(logits, logits + classes);
-  double sum = 0;
-  for (int64_t k = 0; k < classes; ++k) sum += std::exp(logits[k] - top);
-  return top + std::log(sum);
-}
-
-// Adds one pixel to the loss and writes its gradient unless `dlogits` is null.
-template <typename T>
-double Pixel(const Targets& targets, int64_t pixel, int64_t classes, const T* logits,
-             double gradient_scale, T* dlogits) {
-  const double weight = targets.Weight(pixel);
+double Pixel(const Targets& targets, int64_t pixel, const T* logits, double gradient_scale,
+             T* dlogits) {
+  const int64_t classes = targets.Classes();
+  double aims = 0, loss = 0;
   const double log_of_sum = LogOfSum(logits, classes);
-  double loss = 0;
   for (int64_t k = 0; k < classes; ++k) {
-    const double target = targets.Of(pixel, k);
-    if (target > 0) loss += target * (log_of_sum - logits[k]);
-    if (dlogits == nullptr) continue;
+    const double aim = targets.Aim(pixel, k);
+    if (aim > 0) loss += aim * (log_of_sum - logits[k]);
+    aims += aim;
+  }
+  for (int64_t k = 0; k < classes && dlogits != nullptr; ++k) {
     const double probability = std::exp(logits[k] - log_of_sum);
-    dlogits[k] =
-        weight > 0 ? static_cast<T>(gradient_scale * (weight * probability - target)) : T{0};
+    const double gradient = gradient_scale * (aims * probability - targets.Aim(pixel, k));
+    dlogits[k] = aims > 0 ? static_cast<T>(gradient) : T{0};
   }
   return loss;
 }
@@ -84,14 +45,13 @@ Status ReferenceOps::SoftmaxCrossEntropy(Stream&, const LossCall& loss, const vo
     using T = decltype(zero);
     const Targets targets(loss);
     const int64_t classes = loss.shape.logits.c;
-    const double gradient_scale = *total_weight > 0 ? 1 / *total_weight : 0.0;
+    const double gradient_scale = *total_weight > 0 ? loss.cross_entropy / *total_weight : 0.0;
     double sum = 0;
     for (int64_t p = 0; p < loss.shape.logits.Pixels(); ++p) {
       T* gradient = dlogits == nullptr ? nullptr : Elements<T>(dlogits) + p * classes;
-      sum += Pixel<T>(targets, p, classes, Elements<T>(logits) + p * classes, gradient_scale,
-                      gradient);
+      sum += Pixel<T>(targets, p, Elements<T>(logits) + p * classes, gradient_scale, gradient);
     }
-    *loss_sum = sum;
+    *loss_sum = loss.cross_entropy * sum;
   });
   return OkStatus();
 }

@@ -10,13 +10,9 @@ namespace {
 uint8_t* Bytes(std::string* text) { return reinterpret_cast<uint8_t*>(text->data()); }
 
 Status CheckField(const FieldSpec& spec, const EncodedField& field) {
-  ASSIGN_OR_RETURN(const uint64_t tensor_bytes, spec.TensorBytes(field.variable_dims));
-  if (spec.codec == Codec::kRaw && field.bytes.size() != tensor_bytes) {
-    return InvalidArgumentError("field " + spec.name + " has " +
-                                std::to_string(field.bytes.size()) + " bytes, its shape needs " +
-                                std::to_string(tensor_bytes));
-  }
-  return OkStatus();
+  RETURN_IF_ERROR(spec.TensorBytes(field.variable_dims).status());
+  const Status fits = CheckStart(spec, field.variable_dims, field.bytes.data(), field.bytes.size());
+  return fits.ok() ? fits : InvalidArgumentError("field " + spec.name + ": " + fits.message());
 }
 
 }  // namespace

@@ -1,92 +1,75 @@
 #include "reader/codec.h"
 
-#include <zstd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "reader/base/checksum.h"
-#include "reader/base/little_endian.h"
+#include "reader/jpeg_codec.h"
 
 namespace shardmill {
 namespace {
-
-struct FreeCompressor {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-};
-struct FreeDecompressor {
-  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
-
-Status NoJpegYet(const FieldSpec& spec) {
-  return InvalidArgumentError("field " + spec.name +
-                              ": the jpeg codec is not supported by this build yet");
-}
 
 Status WrongSize(const FieldSpec& spec, uint64_t bytes, uint64_t expected) {
   return DataLossError("field " + spec.name + " decodes to " + std::to_string(bytes) +
                        " bytes, not " + std::to_string(expected));
 }
 
-Result<uint64_t> ZstdContentBytes(const FieldSpec& spec, const void* stored,
-                                  uint64_t stored_bytes) {
-  // zstd itself would pass over a skippable frame as if it were an empty one.
-  if (stored_bytes < 4 || LoadU32(static_cast<const uint8_t*>(stored)) != ZSTD_MAGICNUMBER) {
-    return DataLossError("field " + spec.name + " holds no zstd frame");
-  }
-  const unsigned long long content_bytes = ZSTD_getFrameContentSize(stored, stored_bytes);
-  if (content_bytes == ZSTD_CONTENTSIZE_ERROR || content_bytes == ZSTD_CONTENTSIZE_UNKNOWN) {
-    return DataLossError("field " + spec.name + " holds a zstd frame that does not say its size");
-  }
-  return uint64_t{content_bytes};
+Status UnknownCodec(const FieldSpec& spec) {
+  return InternalError("field " + spec.name + " has an unknown codec");
 }
 
-// One whole frame that says its own decoded size: what FORMAT.md allows.
-Status CheckZstdFrame(const FieldSpec& spec, const void* stored, uint64_t stored_bytes,
-                      uint64_t tensor_bytes) {
-  ASSIGN_OR_RETURN(const uint64_t content_bytes, ZstdContentBytes(spec, stored, stored_bytes));
-  if (content_bytes != tensor_bytes) return WrongSize(spec, content_bytes, tensor_bytes);
-  const size_t frame_bytes = ZSTD_findFrameCompressedSize(stored, stored_bytes);
-  if (ZSTD_isError(frame_bytes) || frame_bytes != stored_bytes) {
-    return DataLossError("field " + spec.name + " does not hold exactly one zstd frame");
+// The shape with its variable dimensions filled in. InvalidArgument when no JPEG can have it; the
+// caller has checked how many variable dimensions there are.
+Result<JpegShape> JpegShapeOf(const FieldSpec& spec, const std::vector<uint32_t>& variable_dims) {
+  uint32_t dims[3] = {};
+  size_t next = 0;
+  if (spec.shape.size() != 3 || DTypeBytes(spec.dtype) != 1) {
+    return InvalidArgumentError("field " + spec.name + " is no picture");
   }
-  return OkStatus();
+  for (size_t i = 0; i < 3; ++i) {
+    const bool varies = spec.shape[i] == kVariableDim;
+    if (varies && next == variable_dims.size()) {
+      return InvalidArgumentError("field " + spec.name + " lacks a variable dimension");
+    }
+    const int64_t dim = varies ? int64_t{variable_dims[next++]} : spec.shape[i];
+    if (dim < 1 || dim > kMaxJpegSide) {
+      return InvalidArgumentError("field " + spec.name + " has a side of " + std::to_string(dim) +
+                                  ", which no JPEG has");
+    }
+    dims[i] = static_cast<uint32_t>(dim);
+  }
+  return JpegShape{dims[0], dims[1], dims[2]};
+}
+
+// For stored bytes: a shape that no JPEG has is damage there.
+Result<JpegShape> StoredJpegShape(const FieldSpec& spec,
+                                  const std::vector<uint32_t>& variable_dims) {
+  Result<JpegShape> shape = JpegShapeOf(spec, variable_dims);
+  return shape.ok() ? shape : DataLossError(shape.status().message());
+}
+
+Status DecodeJpegField(const FieldSpec& spec, const void* stored, uint64_t stored_bytes,
+                       const std::vector<uint32_t>& variable_dims, void* tensor,
+                       uint64_t tensor_bytes) {
+  ASSIGN_OR_RETURN(const JpegShape shape, StoredJpegShape(spec, variable_dims));
+  const uint64_t bytes = uint64_t{shape.height} * shape.width * shape.channels;
+  if (bytes != tensor_bytes) return WrongSize(spec, bytes, tensor_bytes);
+  return DecodeJpeg(stored, stored_bytes, shape, static_cast<uint8_t*>(tensor))
+      .WithContext("field " + spec.name);
 }
 
 }  // namespace
 
-struct FieldEncoder::Impl {
-  EncodeOptions options;
-  std::unique_ptr<ZSTD_CCtx, FreeCompressor> compressor;
-
-  Status EncodeZstd(const FieldSpec& spec, const void* tensor, uint64_t tensor_bytes,
-                    std::string* out);
-};
-
-Status FieldEncoder::Impl::EncodeZstd(const FieldSpec& spec, const void* tensor,
-                                      uint64_t tensor_bytes, std::string* out) {
-  if (compressor == nullptr) compressor.reset(ZSTD_createCCtx());
-  if (compressor == nullptr) return InternalError("zstd: out of memory");
-  // A level outside zstd's range is clamped by it. The frame carries its content size, which a
-  // reader insists on, and no checksum, because the record has ours.
-  ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_compressionLevel, options.zstd_level);
-  ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_contentSizeFlag, 1);
-  ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_checksumFlag, 0);
-  out->resize(ZSTD_compressBound(tensor_bytes));
-  const size_t written =
-      ZSTD_compress2(compressor.get(), out->data(), out->size(), tensor, tensor_bytes);
-  if (ZSTD_isError(written)) {
-    return InternalError("field " + spec.name + ": zstd: " + ZSTD_getErrorName(written));
-  }
-  out->resize(written);
-  out->shrink_to_fit();  // blocks of encoded records wait in memory
-  return OkStatus();
+EncodedField MakeEncodedField(std::string bytes, std::vector<uint32_t> variable_dims) {
+  EncodedField field;
+  field.checksum = Checksum64(bytes.data(), bytes.size());
+  field.bytes = std::move(bytes);
+  field.variable_dims = std::move(variable_dims);
+  return field;
 }
 
-FieldEncoder::FieldEncoder(EncodeOptions options) : impl_(std::make_unique<Impl>()) {
-  impl_->options = options;
-}
+FieldEncoder::FieldEncoder(EncodeOptions options) : options_(options), zstd_(options.zstd_level) {}
 FieldEncoder::~FieldEncoder() = default;
 FieldEncoder::FieldEncoder(FieldEncoder&&) noexcept = default;
 FieldEncoder& FieldEncoder::operator=(FieldEncoder&&) noexcept = default;
@@ -99,73 +82,78 @@ Result<EncodedField> FieldEncoder::Encode(const FieldSpec& spec, const void* ten
     return InvalidArgumentError("field " + spec.name + " has " + std::to_string(tensor_bytes) +
                                 " bytes, its shape needs " + std::to_string(expected));
   }
-  EncodedField field;
+  std::string bytes;
   switch (spec.codec) {
     case Codec::kRaw:
-      field.bytes.assign(static_cast<const char*>(tensor), tensor_bytes);
+      bytes.assign(static_cast<const char*>(tensor), tensor_bytes);
       break;
     case Codec::kZstd:
-      RETURN_IF_ERROR(impl_->EncodeZstd(spec, tensor, tensor_bytes, &field.bytes));
+    case Codec::kZstdDictionary:
+      RETURN_IF_ERROR(zstd_.Compress(spec, tensor, tensor_bytes, &bytes));
       break;
-    case Codec::kJpeg:
-      return NoJpegYet(spec);
+    case Codec::kJpeg: {
+      ASSIGN_OR_RETURN(const JpegShape shape, JpegShapeOf(spec, variable_dims));
+      RETURN_IF_ERROR(
+          EncodeJpeg(static_cast<const uint8_t*>(tensor), shape, options_.jpeg_quality, &bytes)
+              .WithContext("field " + spec.name));
+      break;
+    }
   }
-  field.checksum = Checksum64(field.bytes.data(), field.bytes.size());
-  field.variable_dims = std::move(variable_dims);
-  return field;
+  return MakeEncodedField(std::move(bytes), std::move(variable_dims));
 }
 
-Result<uint64_t> DecodedBytes(const FieldSpec& spec, const void* stored, uint64_t stored_bytes) {
+uint64_t CodecStartBytes(const FieldSpec& spec, uint64_t stored_bytes) {
+  if (spec.codec == Codec::kRaw) return 0;
+  return spec.codec == Codec::kJpeg ? stored_bytes : std::min(stored_bytes, kZstdStartBytes);
+}
+
+Status CheckStart(const FieldSpec& spec, const std::vector<uint32_t>& variable_dims,
+                  const void* start, uint64_t stored_bytes) {
+  const Result<uint64_t> tensor_bytes = spec.TensorBytes(variable_dims);
+  if (!tensor_bytes.ok()) return DataLossError(tensor_bytes.status().message());
+  uint64_t decoded_bytes = stored_bytes;
   switch (spec.codec) {
     case Codec::kRaw:
-      return stored_bytes;
+      break;
     case Codec::kZstd:
-      return ZstdContentBytes(spec, stored, std::min(stored_bytes, kCodecStartBytes));
-    case Codec::kJpeg:
-      return NoJpegYet(spec);
+    case Codec::kZstdDictionary: {
+      ASSIGN_OR_RETURN(decoded_bytes,
+                       ZstdContentBytes(spec, start, CodecStartBytes(spec, stored_bytes)));
+      break;
+    }
+    case Codec::kJpeg: {
+      ASSIGN_OR_RETURN(const JpegShape shape, StoredJpegShape(spec, variable_dims));
+      return CheckJpegHeader(start, stored_bytes, shape);
+    }
   }
-  return InternalError("field " + spec.name + " has an unknown codec");
+  if (decoded_bytes == *tensor_bytes) return OkStatus();
+  return DataLossError("the stored bytes are of a tensor of " + std::to_string(decoded_bytes) +
+                       " bytes, the shape needs " + std::to_string(*tensor_bytes));
 }
 
-struct FieldDecoder::Impl {
-  std::unique_ptr<ZSTD_DCtx, FreeDecompressor> decompressor;
-
-  Status DecodeZstd(const FieldSpec& spec, const void* stored, uint64_t stored_bytes, void* tensor,
-                    uint64_t tensor_bytes);
-};
-
-Status FieldDecoder::Impl::DecodeZstd(const FieldSpec& spec, const void* stored,
-                                      uint64_t stored_bytes, void* tensor, uint64_t tensor_bytes) {
-  if (decompressor == nullptr) decompressor.reset(ZSTD_createDCtx());
-  if (decompressor == nullptr) return InternalError("zstd: out of memory");
-  RETURN_IF_ERROR(CheckZstdFrame(spec, stored, stored_bytes, tensor_bytes));
-  const size_t written =
-      ZSTD_decompressDCtx(decompressor.get(), tensor, tensor_bytes, stored, stored_bytes);
-  if (ZSTD_isError(written)) {
-    return DataLossError("field " + spec.name + ": zstd: " + ZSTD_getErrorName(written));
+Status CheckDictionaries(const RecordSchema& schema) {
+  for (const FieldSpec& field : schema.fields) {
+    if (field.dictionary == nullptr) continue;
+    RETURN_IF_ERROR(CheckZstdDictionary(*field.dictionary).WithContext("field " + field.name));
   }
-  if (written != tensor_bytes) return WrongSize(spec, written, tensor_bytes);
   return OkStatus();
 }
 
-FieldDecoder::FieldDecoder() : impl_(std::make_unique<Impl>()) {}
-FieldDecoder::~FieldDecoder() = default;
-FieldDecoder::FieldDecoder(FieldDecoder&&) noexcept = default;
-FieldDecoder& FieldDecoder::operator=(FieldDecoder&&) noexcept = default;
-
 Status FieldDecoder::Decode(const FieldSpec& spec, const void* stored, uint64_t stored_bytes,
-                            void* tensor, uint64_t tensor_bytes) {
+                            void* tensor, uint64_t tensor_bytes,
+                            const std::vector<uint32_t>& variable_dims) {
   switch (spec.codec) {
     case Codec::kRaw:
       if (stored_bytes != tensor_bytes) return WrongSize(spec, stored_bytes, tensor_bytes);
       if (tensor_bytes > 0) std::memcpy(tensor, stored, tensor_bytes);
       return OkStatus();
     case Codec::kZstd:
-      return impl_->DecodeZstd(spec, stored, stored_bytes, tensor, tensor_bytes);
+    case Codec::kZstdDictionary:
+      return zstd_.Decompress(spec, stored, stored_bytes, tensor, tensor_bytes);
     case Codec::kJpeg:
-      return NoJpegYet(spec);
+      return DecodeJpegField(spec, stored, stored_bytes, variable_dims, tensor, tensor_bytes);
   }
-  return InternalError("field " + spec.name + " has an unknown codec");
+  return UnknownCodec(spec);
 }
 
 }  // namespace shardmill

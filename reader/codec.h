@@ -1,6 +1,6 @@
 // Field codecs: tensor bytes to stored bytes of one record and back.
 //
-// Stateless functions; the contexts that zstd needs are kept per thread by the caller.
+// The contexts that zstd needs are kept from call to call: one encoder or decoder per thread.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "reader/base/status.h"
 #include "reader/schema.h"
+#include "reader/zstd_codec.h"
 
 namespace shardmill {
 
@@ -20,8 +21,12 @@ struct EncodedField {
   std::vector<uint32_t> variable_dims;  // in the order of the -1 dimensions of the shape
 };
 
+// Fills in the checksum of bytes that are stored as they are.
+EncodedField MakeEncodedField(std::string bytes, std::vector<uint32_t> variable_dims);
+
 struct EncodeOptions {
-  int zstd_level = 3;
+  int zstd_level = kDefaultZstdLevel;
+  int jpeg_quality = 90;
 };
 
 class FieldEncoder {
@@ -36,30 +41,30 @@ class FieldEncoder {
                               std::vector<uint32_t> variable_dims = {});
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  EncodeOptions options_;
+  ZstdCompressor zstd_;
 };
 
-// The size that stored bytes say they decode to. Looks at no more than the first kCodecStartBytes
-// of them, which are enough. DataLoss when they do not say it.
-constexpr uint64_t kCodecStartBytes = 32;
-Result<uint64_t> DecodedBytes(const FieldSpec& spec, const void* stored, uint64_t stored_bytes);
+// How many of the first of `stored_bytes` stored bytes CheckStart() needs: few, but for JPEG all.
+uint64_t CodecStartBytes(const FieldSpec& spec, uint64_t stored_bytes);
+
+// DataLoss unless stored bytes that begin like `start`, CodecStartBytes() bytes, say that they
+// decode to a tensor of this shape. Does not look at the coded data itself.
+Status CheckStart(const FieldSpec& spec, const std::vector<uint32_t>& variable_dims,
+                  const void* start, uint64_t stored_bytes);
+
+// DataLoss when a field has a dictionary that zstd cannot read.
+Status CheckDictionaries(const RecordSchema& schema);
 
 class FieldDecoder {
  public:
-  FieldDecoder();
-  ~FieldDecoder();
-  FieldDecoder(FieldDecoder&&) noexcept;
-  FieldDecoder& operator=(FieldDecoder&&) noexcept;
-
   // Decodes `stored` into exactly `tensor_bytes` bytes at `tensor`. DataLoss when the stored bytes
-  // are malformed or decode to another size. Never reads or writes outside the two ranges.
+  // are malformed or decode to another size or shape. Never reads or writes outside the two ranges.
   Status Decode(const FieldSpec& spec, const void* stored, uint64_t stored_bytes, void* tensor,
-                uint64_t tensor_bytes);
+                uint64_t tensor_bytes, const std::vector<uint32_t>& variable_dims = {});
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  ZstdDecompressor zstd_;
 };
 
 }  // namespace shardmill

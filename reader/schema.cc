@@ -4,6 +4,7 @@
 #include <set>
 
 #include "proto/schema.pb.h"
+#include "reader/base/little_endian.h"
 #include "reader/names.h"
 
 namespace shardmill {
@@ -12,6 +13,9 @@ namespace {
 constexpr size_t kMaxClasses = 65536;
 constexpr uint32_t kMaxLabelValue = 65535;
 constexpr size_t kMaxClassNameBytes = 1024;
+// A dictionary begins with this number and its own id.
+constexpr uint32_t kDictionaryMagic = 0xEC30A437;
+constexpr size_t kMinDictionaryBytes = 8;
 
 Status FieldError(const FieldSpec& field, const std::string& what) {
   return DataLossError("schema: field " + field.name + " " + what);
@@ -33,6 +37,35 @@ Status CheckShape(const FieldSpec& field) {
     bytes *= static_cast<uint64_t>(dim);
   }
   return OkStatus();
+}
+
+Status CheckDictionary(const FieldSpec& field) {
+  if (field.codec != Codec::kZstdDictionary) {
+    return field.dictionary == nullptr ? OkStatus()
+                                       : FieldError(field, "has a dictionary that it does not use");
+  }
+  if (field.dictionary == nullptr) return FieldError(field, "has no dictionary");
+  const std::string& bytes = field.dictionary->bytes;
+  if (bytes.size() < kMinDictionaryBytes || bytes.size() > kMaxDictionaryBytes) {
+    return FieldError(field, "has a dictionary of " + std::to_string(bytes.size()) +
+                                 " bytes; 8 to " + std::to_string(kMaxDictionaryBytes) +
+                                 " are allowed");
+  }
+  const auto* start = reinterpret_cast<const uint8_t*>(bytes.data());
+  if (LoadU32(start) != kDictionaryMagic || LoadU32(start + 4) == 0) {
+    return FieldError(field, "has a dictionary that is not in zstd's form");
+  }
+  return OkStatus();
+}
+
+Status CheckCodec(const FieldSpec& field) {
+  RETURN_IF_ERROR(CheckDictionary(field));
+  if (field.codec != Codec::kJpeg) return OkStatus();
+  const bool is_picture = field.dtype == DType::kU8 && field.shape.size() == 3 &&
+                          (field.shape[2] == 1 || field.shape[2] == 3) && !IsLabel(field.role);
+  if (is_picture) return OkStatus();
+  return FieldError(field,
+                    "is stored as JPEG, so it must be u8 [height, width, 1 or 3] and no label");
 }
 
 // The last dimension of a one-hot label follows from the number of classes.
@@ -88,6 +121,7 @@ Status CheckFields(const RecordSchema& schema) {
     if (!IsPlainName(field.name)) return DataLossError("schema: a field name is not allowed");
     if (!names.insert(field.name).second) return FieldError(field, "occurs twice");
     RETURN_IF_ERROR(CheckShape(field));
+    RETURN_IF_ERROR(CheckCodec(field));
     if (field.role == Role::kImage && field.shape.size() != 3) {
       return FieldError(field, "is an image, so it must have 3 dimensions");
     }
@@ -134,6 +168,9 @@ Result<FieldSpec> FieldFromProto(const proto::Field& message) {
   field.codec = static_cast<Codec>(message.codec());
   field.role = static_cast<Role>(message.role());
   field.encoding = static_cast<LabelEncoding>(message.encoding());
+  if (!message.dictionary().empty()) {
+    field.dictionary = std::make_shared<const ZstdDictionary>(message.dictionary());
+  }
   return field;
 }
 
@@ -181,6 +218,8 @@ std::string_view CodecName(Codec codec) {
       return "zstd";
     case Codec::kJpeg:
       return "jpeg";
+    case Codec::kZstdDictionary:
+      return "zstd-dict";
   }
   return "unknown";
 }
@@ -285,6 +324,7 @@ void RecordSchemaToProto(const RecordSchema& schema, proto::ShardSchema* message
     out->set_codec(static_cast<proto::Codec>(field.codec));
     out->set_role(static_cast<proto::Role>(field.role));
     out->set_encoding(static_cast<proto::LabelEncoding>(field.encoding));
+    if (field.dictionary != nullptr) out->set_dictionary(field.dictionary->bytes);
   }
   for (const ClassInfo& info : schema.classes) {
     proto::ClassInfo* out = message->add_classes();

@@ -6,11 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "reader/base/checksum.h"
 #include "reader/base/status.h"
 
 namespace shardmill {
@@ -22,13 +25,13 @@ class ShardSchema;
 
 // Values equal those of proto::DType, proto::Codec, … and are on disk for ever.
 enum class DType : int { kU8 = 1, kU16 = 2, kI32 = 3, kI64 = 4, kF16 = 5, kF32 = 6 };
-enum class Codec : int { kRaw = 1, kZstd = 2, kJpeg = 3 };
+enum class Codec : int { kRaw = 1, kZstd = 2, kJpeg = 3, kZstdDictionary = 4 };
 enum class Role : int { kTensor = 0, kImage = 1, kClassMap = 2, kClassId = 3 };
 enum class LabelEncoding : int { kNone = 0, kIndex = 1, kOneHotBits = 2, kOneHotBytes = 3 };
 
 uint64_t DTypeBytes(DType dtype);
 std::string_view DTypeName(DType dtype);  // "u8", …
-std::string_view CodecName(Codec codec);  // "raw", "zstd", "jpeg"
+std::string_view CodecName(Codec codec);  // "raw", "zstd", "jpeg", "zstd-dict"
 std::string_view RoleName(Role role);     // "tensor", "image", "class map", "class id"
 std::string_view LabelEncodingName(LabelEncoding encoding);  // "", "index", "one-hot bits", …
 
@@ -37,6 +40,15 @@ constexpr int kMaxRank = 8;
 constexpr int64_t kVariableDim = -1;
 // The largest tensor of one record; keeps every product of dimensions far below 2^63.
 constexpr uint64_t kMaxRecordBytes = uint64_t{1} << 40;
+constexpr uint64_t kMaxDictionaryBytes = uint64_t{64} << 10;
+
+// What zstd knows before the first byte of a record: for records too small to fill its window.
+struct ZstdDictionary {
+  explicit ZstdDictionary(std::string content)
+      : bytes(std::move(content)), digest(Digest128(bytes)) {}
+  const std::string bytes;
+  const Digest digest;
+};
 
 struct FieldSpec {
   std::string name;
@@ -45,6 +57,8 @@ struct FieldSpec {
   Codec codec = Codec::kRaw;
   Role role = Role::kTensor;
   LabelEncoding encoding = LabelEncoding::kNone;
+  std::shared_ptr<const ZstdDictionary> dictionary =
+      nullptr;  // with kZstdDictionary, and only then
 
   int VariableDimCount() const;
   bool IsFixedShape() const { return VariableDimCount() == 0; }

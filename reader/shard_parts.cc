@@ -5,6 +5,7 @@
 
 #include "proto/manifest.pb.h"
 #include "proto/schema.pb.h"
+#include "reader/codec.h"
 #include "reader/names.h"
 
 namespace shardmill {
@@ -59,13 +60,7 @@ Status ReadSchema(const MappedFile& file, ShardParts* parts) {
   if (parts->schema.fields.size() != superblock.field_count) {
     return DataLossError("superblock and schema disagree on the number of fields");
   }
-  for (const FieldSpec& field : parts->schema.fields) {
-    if (field.codec == Codec::kJpeg) {
-      return InvalidArgumentError("field " + field.name +
-                                  ": the jpeg codec is not supported by this build yet");
-    }
-  }
-  return OkStatus();
+  return CheckDictionaries(parts->schema);
 }
 
 Result<Postscript> ReadPostscript(const MappedFile& file) {

@@ -111,7 +111,11 @@ Status ShardReader::Impl::ReadField(uint64_t record, uint32_t field, void* out, 
   RETURN_IF_ERROR(file->Read(range.offset, range.bytes, stored.data()));
   RETURN_IF_ERROR(CheckStored(record, field, stored.data(), range.bytes, scratch->clock_));
   EnterStage(scratch->clock_, Stage::kDecode);
-  return scratch->decoder_.Decode(spec, stored.data(), range.bytes, out, bytes);
+  std::vector<uint32_t> dims;
+  if (spec.codec == Codec::kJpeg) {
+    ASSIGN_OR_RETURN(dims, index->VariableDims(record, field));
+  }
+  return scratch->decoder_.Decode(spec, stored.data(), range.bytes, out, bytes, dims);
 }
 
 ShardReader::ShardReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

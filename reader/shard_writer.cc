@@ -40,13 +40,7 @@ Status CheckPlan(const ShardPlan& plan) {
 
 Status CheckSchema(const RecordSchema& schema, const proto::ShardSchema& message) {
   RETURN_IF_ERROR(AsInvalidArgument(RecordSchemaFromProto(message).status()));
-  for (const FieldSpec& field : schema.fields) {
-    if (field.codec == Codec::kJpeg) {
-      return InvalidArgumentError("field " + field.name +
-                                  ": the jpeg codec is not supported by this build yet");
-    }
-  }
-  return OkStatus();
+  return AsInvalidArgument(CheckDictionaries(schema));
 }
 
 Status CheckMeta(const std::string& meta) {

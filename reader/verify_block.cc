@@ -167,18 +167,9 @@ void BlockVerifier::VerifyField(uint32_t field) {
 // Whether the stored bytes decode to the size that the shape says.
 Status BlockVerifier::CheckSize(const FieldSpec& spec, const std::vector<uint32_t>& dims,
                                 const FileRange& stored) const {
-  ASSIGN_OR_RETURN(const uint64_t tensor_bytes, spec.TensorBytes(dims));
-  uint8_t start[kCodecStartBytes];
-  if (spec.codec != Codec::kRaw) {
-    RETURN_IF_ERROR(
-        file_->Read(stored.offset, std::min<uint64_t>(stored.bytes, sizeof start), start));
-  }
-  ASSIGN_OR_RETURN(const uint64_t decoded_bytes, DecodedBytes(spec, start, stored.bytes));
-  if (decoded_bytes != tensor_bytes) {
-    return DataLossError("the stored bytes are of a tensor of " + std::to_string(decoded_bytes) +
-                         " bytes, the shape needs " + std::to_string(tensor_bytes));
-  }
-  return OkStatus();
+  std::string start(CodecStartBytes(spec, stored.bytes), '\0');
+  RETURN_IF_ERROR(file_->Read(stored.offset, start.size(), start.data()));
+  return CheckStart(spec, dims, start.data(), stored.bytes);
 }
 
 void BlockVerifier::VerifySizes(uint32_t field, const std::string& table,

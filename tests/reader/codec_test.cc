@@ -57,7 +57,7 @@ TEST(Codec, EqualTensorsGiveEqualBytesWhateverCameBefore) {
             used.Encode(Spec(Codec::kZstd), tensor.data(), tensor.size())->bytes);
 }
 
-TEST(Codec, EncoderRefusesWrongSizesAndJpeg) {
+TEST(Codec, EncoderRefusesWrongSizes) {
   FieldEncoder encoder;
   const std::string tensor = Tensor();
   EXPECT_EQ(encoder.Encode(Spec(Codec::kRaw), tensor.data(), 999).status().code(),
@@ -65,7 +65,7 @@ TEST(Codec, EncoderRefusesWrongSizesAndJpeg) {
   EXPECT_EQ(encoder.Encode(Spec(Codec::kRaw), tensor.data(), 1000, {1}).status().code(),
             StatusCode::kInvalidArgument);
   EXPECT_EQ(encoder.Encode(Spec(Codec::kJpeg), tensor.data(), 1000).status().code(),
-            StatusCode::kInvalidArgument);
+            StatusCode::kInvalidArgument);  // no picture
 }
 
 class ZstdDecode : public testing::Test {
@@ -114,14 +114,31 @@ TEST_F(ZstdDecode, EveryCutAndEveryFlippedBitIsSafe) {
   }
 }
 
-TEST(Codec, DecoderRefusesRawOfAnotherSizeAndJpeg) {
+TEST(Codec, HigherLevelsOfZstdTakeFewerBytes) {
+  std::string tensor(1 << 16, '\0');
+  for (size_t i = 0; i < tensor.size(); ++i) tensor[i] = static_cast<char>(i * i / 97 % 23);
+  const FieldSpec spec = {"field", DType::kU8, {1 << 16}, Codec::kZstd};
+  FieldEncoder fast(EncodeOptions{1, 90});
+  FieldEncoder slow(EncodeOptions{19, 90});
+  const auto large = fast.Encode(spec, tensor.data(), tensor.size());
+  const auto small = slow.Encode(spec, tensor.data(), tensor.size());
+  ASSERT_TRUE(large.ok() && small.ok());
+  EXPECT_LT(small->bytes.size(), large->bytes.size());
+  std::string out(tensor.size(), 'x');
+  ASSERT_TRUE(FieldDecoder()
+                  .Decode(spec, small->bytes.data(), small->bytes.size(), out.data(), out.size())
+                  .ok());
+  EXPECT_EQ(out, tensor);
+}
+
+TEST(Codec, DecoderRefusesRawOfAnotherSizeAndJpegOfAnotherShape) {
   FieldDecoder decoder;
   std::string out(1000, '\0');
   const std::string tensor = Tensor();
   EXPECT_EQ(decoder.Decode(Spec(Codec::kRaw), tensor.data(), 999, out.data(), 1000).code(),
             StatusCode::kDataLoss);
   EXPECT_EQ(decoder.Decode(Spec(Codec::kJpeg), tensor.data(), 1000, out.data(), 1000).code(),
-            StatusCode::kInvalidArgument);
+            StatusCode::kDataLoss);
 }
 
 }  // namespace

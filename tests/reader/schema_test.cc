@@ -112,6 +112,52 @@ TEST(RecordSchema, LargeIdsNeedSixteenBits) {
   EXPECT_TRUE(Check(schema).ok());
 }
 
+TEST(RecordSchema, CodecsAreChecked) {
+  RecordSchema schema = Segmentation();
+  schema.fields[0].codec = Codec::kJpeg;
+  EXPECT_TRUE(Check(schema).ok());
+  schema.fields[0].shape = {-1, -1, 1};
+  EXPECT_TRUE(Check(schema).ok());
+  ExpectRefused([](RecordSchema* s) { s->fields[1].codec = Codec::kJpeg; });  // a label
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{8, 8, 4}, {8, 8, -1}}) {
+    ExpectRefused([&](RecordSchema* s) {
+      s->fields[0].codec = Codec::kJpeg;
+      s->fields[0].shape = shape;
+    });
+  }
+  ExpectRefused([](RecordSchema* s) {
+    s->fields[0].codec = Codec::kJpeg;
+    s->fields[0].dtype = DType::kU16;
+  });
+}
+
+TEST(RecordSchema, DictionariesComeBackAndAreChecked) {
+  const std::string id_and_content = std::string("\x37\xA4\x30\xEC\1\0\0\0", 8) + "content";
+  const auto with = [](const std::string& bytes) {
+    return [bytes](RecordSchema* s) {
+      s->fields[1].codec = Codec::kZstdDictionary;
+      s->fields[1].dictionary = std::make_shared<const ZstdDictionary>(bytes);
+    };
+  };
+  RecordSchema schema = Segmentation();
+  with(id_and_content)(&schema);
+  proto::ShardSchema message;
+  RecordSchemaToProto(schema, &message);
+  const auto again = RecordSchemaFromProto(message);
+  ASSERT_TRUE(again.ok()) << again.status().ToString();
+  EXPECT_EQ(again->fields[1].dictionary->bytes, id_and_content);
+
+  ExpectRefused([](RecordSchema* s) { s->fields[1].codec = Codec::kZstdDictionary; });
+  ExpectRefused(with("\x37\xA4\x30\xEC\1"));                                 // too short
+  ExpectRefused(with(std::string("\x37\xA4\x30\xEC\0\0\0\0 content", 16)));  // id 0
+  ExpectRefused(with("anything but a dictionary"));
+  ExpectRefused(with(id_and_content + std::string(kMaxDictionaryBytes, 'x')));
+  ExpectRefused([&](RecordSchema* s) {
+    with(id_and_content)(s);
+    s->fields[1].codec = Codec::kZstd;  // which has none
+  });
+}
+
 TEST(RecordSchema, ValuesOfNewerVersionsAreRefusedAsSuch) {
   proto::ShardSchema sound;
   RecordSchemaToProto(Segmentation(), &sound);

@@ -139,12 +139,34 @@ TEST_F(ShardWriterRefuses, BadPlans) {
   EXPECT_EQ(Create(PlanOf("t", 0, 1, 0), ImageAndLabel()).code(), StatusCode::kInvalidArgument);
 }
 
-TEST_F(ShardWriterRefuses, JpegFieldsForNow) {
+TEST_F(ShardWriterRefuses, BadCodecs) {
   RecordSchema schema = ImageAndLabel();
-  schema.fields[0].codec = Codec::kJpeg;
+  schema.fields[1].codec = Codec::kJpeg;  // a label
+  EXPECT_EQ(Create(PlanOf("train", 0, 1, 1), schema).code(), StatusCode::kInvalidArgument);
+  schema = ImageAndLabel();
+  schema.fields[1].codec = Codec::kZstdDictionary;  // without a dictionary
+  EXPECT_EQ(Create(PlanOf("train", 0, 1, 1), schema).code(), StatusCode::kInvalidArgument);
+  // The right start, and nothing that zstd could use behind it.
+  schema.fields[1].dictionary =
+      std::make_shared<const ZstdDictionary>("\x37\xA4\x30\xEC" + std::string(100, '\1'));
   const Status status = Create(PlanOf("train", 0, 1, 1), schema);
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_NE(status.message().find("not supported by this build yet"), std::string::npos);
+  EXPECT_NE(status.message().find("the dictionary is malformed"), std::string::npos);
+}
+
+TEST_F(ShardWriterRefuses, StoredBytesOfAnotherShape) {
+  RecordSchema schema = ImageAndLabel();
+  const std::vector<uint8_t> smaller(4 * 5);
+  const FieldSpec spec = {"label", DType::kU8, {4, 5}, Codec::kZstd};
+  const auto wrong_label = [&](EncodedRecord* record) {
+    record->fields[1] = FieldEncoder().Encode(spec, smaller.data(), smaller.size()).value();
+  };
+  EXPECT_EQ(Append(schema, wrong_label).code(), StatusCode::kInvalidArgument);
+  const auto no_jpeg = [](EncodedRecord* record) {
+    record->fields[0] = MakeEncodedField("no JPEG file", {});
+  };
+  schema.fields[0].codec = Codec::kJpeg;
+  EXPECT_EQ(Append(schema, no_jpeg).code(), StatusCode::kInvalidArgument);
 }
 
 TEST_F(ShardWriterRefuses, RecordsThatDoNotFitTheSchema) {

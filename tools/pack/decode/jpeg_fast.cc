@@ -4,9 +4,9 @@
 #include <cstring>
 #include <string>
 
+#include "reader/jpeg_session.h"
 #include "tools/pack/decode/exif_orientation.h"
 #include "tools/pack/decode/jpeg_ink.h"
-#include "tools/pack/decode/jpeg_session.h"
 
 namespace shardmill {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/pack/decode/jpeg_session.h"
+#include "reader/jpeg_session.h"
 
 #include <jerror.h>
 

@@ -300,7 +300,10 @@ TEST_F(ShardDamage, AbsurdSchemasAreRefusedWhenOpening) {
   for (int i = 0; i < 100; ++i) schema.mutable_fields(2)->add_shape(-1);
   refused(schema);
   schema = sound;
-  schema.mutable_fields(0)->set_codec(proto::JPEG);
+  schema.mutable_fields(0)->set_codec(static_cast<proto::Codec>(99));
+  refused(schema);
+  schema = sound;
+  schema.mutable_fields(0)->set_codec(proto::ZSTD_DICTIONARY);
   refused(schema);
   schema = sound;
   schema.mutable_fields(0)->set_dtype(static_cast<proto::DType>(99));
@@ -317,12 +320,13 @@ TEST_F(ShardDamage, AbsurdSchemasAreRefusedWhenOpening) {
 TEST_F(ShardDamage, AnotherSoundSchemaDoesNotFitTheBlocks) {
   proto::ShardSchema sound;
   ASSERT_TRUE(sound.ParseFromArray(sound_.data() + 4096, static_cast<int>(GetU64(96, sound_))));
-  for (int change = 0; change < 4; ++change) {
+  for (int change = 0; change < 5; ++change) {
     proto::ShardSchema schema = sound;
     if (change == 0) schema.mutable_fields(0)->set_shape(0, 8);
     if (change == 1) schema.mutable_fields(1)->set_shape(0, 8);
     if (change == 2) schema.mutable_fields(1)->set_shape(0, -1);
     if (change == 3) schema.mutable_fields(0)->set_codec(proto::ZSTD);
+    if (change == 4) schema.mutable_fields(0)->set_codec(proto::JPEG);
     const std::string text = schema.SerializeAsString();
     std::string bytes = sound_;
     bytes.replace(4096, 4096, std::string(4096, '\0'));

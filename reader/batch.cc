@@ -27,7 +27,7 @@ uint64_t Batch::epoch() const { return slot_->epoch; }
 uint64_t Batch::step() const { return slot_->step; }
 int64_t Batch::rows() const { return static_cast<int64_t>(slot_->rows); }
 int64_t Batch::global_rows() const { return static_cast<int64_t>(slot_->global_rows); }
-const std::vector<uint64_t>& Batch::records() const { return slot_->records; }
+const std::vector<uint64_t>& Batch::records() const { return slot_->delivered; }
 const std::vector<float>& Batch::weights() const { return slot_->weights; }
 int Batch::field_count() const { return static_cast<int>(slot_->fields.size()); }
 const FieldView& Batch::field(int index) const { return slot_->fields.at(index); }

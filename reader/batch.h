@@ -40,9 +40,10 @@ class Batch {
   uint64_t epoch() const;
   uint64_t step() const;        // within the epoch
   int64_t rows() const;         // of this rank; fewer than usual only in a partial last batch
-  int64_t global_rows() const;  // of all ranks together, padding not counted
-  // Per row: the record of the split. Rows that only pad (TailPolicy::kPad) repeat a record and
-  // have weight 0.
+  int64_t global_rows() const;  // of all ranks together, padding not counted, bad ones too
+  // Per row: the record of the split, and how much the row counts. The weight is 1, or 0 for rows
+  // that only pad (TailPolicy::kPad; they repeat a record) or were skipped
+  // (BadRecordPolicy::kSkip).
   const std::vector<uint64_t>& records() const;
   const std::vector<float>& weights() const;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace shardmill {
 namespace {
@@ -23,14 +24,18 @@ int64_t MajorFaults() {
 
 }  // namespace
 
-BatchFiller::BatchFiller(const BatchPlan* plan, int workers, ReadAhead read_ahead,
-                         uint64_t trace_spans)
-    : plan_(*plan), read_ahead_(read_ahead), workers_(workers) {
+BatchFiller::BatchFiller(const BatchPlan* plan, const BatchLoaderOptions& options)
+    : plan_(*plan),
+      read_ahead_(options.read_ahead),
+      bad_record_policy_(options.bad_records),
+      bad_records_(plan->split, options.max_bad_records),
+      workers_(static_cast<size_t>(options.threads)) {
   for (Worker& worker : workers_) {
     worker.staging.resize(plan->staging_bytes);
     worker.scratch.Reserve(plan->coded_bytes);
-    worker.clock.KeepSpans(trace_spans);
+    worker.clock.KeepSpans(options.trace_spans);
     worker.scratch.set_clock(&worker.clock);
+    worker.row_filler.emplace(plan, &worker.scratch, &worker.clock);
   }
 }
 
@@ -47,11 +52,11 @@ bool BatchFiller::WantsReadAhead() const {
   return read_ahead_ == ReadAhead::kAlways;
 }
 
-Status BatchFiller::Fill(const BatchSlot& slot, uint32_t part, int worker_number) {
+Status BatchFiller::Fill(BatchSlot* slot, uint32_t part, int worker_number) {
   Worker& worker = workers_[worker_number];
   Rows rows;
   rows.begin = part * plan_.rows_per_part;
-  rows.end = std::min(slot.rows, rows.begin + plan_.rows_per_part);
+  rows.end = std::min(slot->rows, rows.begin + plan_.rows_per_part);
   const uint64_t reading_before = ReadingNs(worker);
   const Status status = FillRows(slot, rows, &worker);
   worker.clock.Enter(Stage::kWaitForSlot);
@@ -65,24 +70,26 @@ uint64_t BatchFiller::ReadingNs(const Worker& worker) {
   return worker.clock.nanoseconds(Stage::kDisk) + worker.clock.nanoseconds(Stage::kCopy);
 }
 
-Status BatchFiller::FillRows(const BatchSlot& slot, Rows rows, Worker* worker) const {
+Status BatchFiller::FillRows(BatchSlot* slot, Rows rows, Worker* worker) {
   StageClock* clock = &worker->clock;
+  worker->bad_rows.clear();
   if (WantsReadAhead()) {
     clock->Enter(Stage::kDisk);
-    clock->SetBatch(slot.epoch, slot.step);
-    PrefetchAhead(slot, rows);
-    PopulateRows(slot, rows);
+    clock->SetBatch(slot->epoch, slot->step);
+    PrefetchAhead(*slot, rows);
+    PopulateRows(*slot, rows);
   }
   for (const FieldPlan& field : plan_.fields) {
-    uint8_t* out = slot.buffer + field.slot_offset + rows.begin * field.delivered_bytes;
+    uint8_t* out = slot->buffer + field.slot_offset + rows.begin * field.delivered_bytes;
     uint8_t* decoded = field.IsDirect() ? out : worker->staging.data();
     clock->Enter(Stage::kCopy);
-    clock->SetBatch(slot.epoch, slot.step);
-    RETURN_IF_ERROR(ReadField(slot, field, rows, decoded, worker));
+    clock->SetBatch(slot->epoch, slot->step);
+    RETURN_IF_ERROR(ReadField(*slot, field, rows, decoded, worker));
     if (!field.expander.has_value()) continue;
     clock->Enter(Stage::kExpand);
-    RETURN_IF_ERROR(ExpandField(slot, field, rows, decoded, out));
+    RETURN_IF_ERROR(ExpandField(*slot, field, rows, decoded, out, worker));
   }
+  for (const BadRow& bad : worker->bad_rows) RETURN_IF_ERROR(RepairRow(bad, slot, worker));
   return OkStatus();
 }
 
@@ -108,32 +115,90 @@ void BatchFiller::NoteWhetherCold(Rows rows, uint64_t reading_ns, Worker* worker
 
 Status BatchFiller::ReadField(const BatchSlot& slot, const FieldPlan& field, Rows rows,
                               uint8_t* out, Worker* worker) const {
-  for (uint64_t row = rows.begin; row < rows.end; ++row) {
+  for (uint64_t row = rows.begin; row < rows.end; ++row, out += field.stored_bytes) {
     const auto [shard, record] = plan_.split->Locate(slot.records[row]);
     if (row + kRowsWarm < slot.rows) {
       const auto [warm_shard, warm_record] = plan_.split->Locate(slot.records[row + kRowsWarm]);
       warm_shard->Warm(warm_record, field.stored_index);
     }
-    RETURN_IF_ERROR(
-        shard->Read(record, field.stored_index, out, field.stored_bytes, &worker->scratch));
-    out += field.stored_bytes;
+    if (bad_records_.IsKnown(slot.records[row])) {
+      RETURN_IF_ERROR(NoteBadRow(row, OkStatus(), worker));
+      continue;
+    }
+    Status status =
+        shard->Read(record, field.stored_index, out, field.stored_bytes, &worker->scratch);
+    if (!status.ok()) RETURN_IF_ERROR(NoteBadRow(row, std::move(status), worker));
   }
   return OkStatus();
 }
 
 Status BatchFiller::ExpandField(const BatchSlot& slot, const FieldPlan& field, Rows rows,
-                                const uint8_t* stored, uint8_t* out) const {
+                                const uint8_t* stored, uint8_t* out, Worker* worker) const {
   for (uint64_t row = rows.begin; row < rows.end; ++row) {
-    Status status = field.expander->Expand(stored, out);
+    Status status = IsBad(row, *worker) ? OkStatus() : field.expander->Expand(stored, out);
     if (!status.ok()) {
-      const auto [shard, record] = plan_.split->Locate(slot.records[row]);
-      return status.WithContext(shard->path() + ": record " + std::to_string(record) + ", field '" +
-                                field.delivered.name + "'");
+      status = LocateInSplit(status, plan_, field, slot.records[row]);
+      RETURN_IF_ERROR(NoteBadRow(row, std::move(status), worker));
     }
     stored += field.stored_bytes;
     out += field.delivered_bytes;
   }
   return OkStatus();
+}
+
+bool BatchFiller::IsBad(uint64_t row, const Worker& worker) {
+  return std::any_of(worker.bad_rows.begin(), worker.bad_rows.end(),
+                     [row](const BadRow& bad) { return bad.row == row; });
+}
+
+// Remembers the row for RepairRow(), or returns the error where the policy does not allow that.
+Status BatchFiller::NoteBadRow(uint64_t row, Status status, Worker* worker) const {
+  const bool is_repairable = status.ok() || IsBadRecordError(status);
+  if (bad_record_policy_ == BadRecordPolicy::kFail || !is_repairable) return status;
+  if (!IsBad(row, *worker)) worker->bad_rows.push_back({row, std::move(status)});
+  return OkStatus();
+}
+
+Status BatchFiller::RepairRow(const BadRow& bad, BatchSlot* slot, Worker* worker) {
+  const uint64_t record = slot->records[bad.row];
+  BadRecordLog::Place place;
+  place.epoch = slot->epoch;
+  place.step = slot->step;
+  if (bad_record_policy_ == BadRecordPolicy::kSkip) {
+    worker->row_filler->ClearRow(bad.row, slot);
+    slot->weights[bad.row] = 0;
+    return bad_records_.Note(record, bad.status, place);
+  }
+  // First the record itself, so that the search need not read it again.
+  place.is_row = false;
+  RETURN_IF_ERROR(bad_records_.Note(record, bad.status, place));
+  ASSIGN_OR_RETURN(place.substitute, Substitute(bad.row, slot, worker));
+  place.is_row = true;
+  slot->delivered[bad.row] = *place.substitute;
+  return bad_records_.Note(record, bad.status, place);
+}
+
+// Fills the row with the first sound record behind its position in the order of the epoch. That is
+// the same on every rank and thread: it depends on the data and the order alone.
+Result<uint64_t> BatchFiller::Substitute(uint64_t row, BatchSlot* slot, Worker* worker) {
+  if (worker->order == nullptr) worker->order = plan_.order->NewOrder();
+  if (worker->order_epoch != slot->epoch) worker->order->StartEpoch(slot->epoch);
+  worker->order_epoch = slot->epoch;
+  const uint64_t length = plan_.order->length();
+  const uint64_t position = (slot->first_position + row) % length;
+  for (uint64_t next = 1; next < length; ++next) {
+    uint64_t candidate = 0;
+    RETURN_IF_ERROR(worker->order->Fill((position + next) % length, 1, &candidate));
+    if (bad_records_.IsKnown(candidate)) continue;
+    const Status status = worker->row_filler->FillRow(row, candidate, slot);
+    if (status.ok()) return candidate;
+    if (!IsBadRecordError(status)) return status;
+    RETURN_IF_ERROR(
+        bad_records_.Note(candidate, status, {slot->epoch, slot->step, false, std::nullopt}));
+  }
+  return DataLossError("split '" + plan_.split->name() +
+                       "' has no sound record left to stand for " +
+                       "a bad one; shardmill verify lists all damage");
 }
 
 void BatchFiller::PrefetchAhead(const BatchSlot& slot, Rows rows) const {

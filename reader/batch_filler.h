@@ -6,12 +6,17 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
+#include "reader/bad_record_log.h"
 #include "reader/base/status.h"
 #include "reader/batch_loader.h"
 #include "reader/batch_plan.h"
 #include "reader/batch_slot.h"
+#include "reader/record_order.h"
+#include "reader/row_filler.h"
 #include "reader/shard_reader.h"
 #include "reader/stage_clock.h"
 
@@ -20,24 +25,34 @@ namespace shardmill {
 class BatchFiller {
  public:
   // `plan` must outlive the filler. Each worker keeps `trace_spans` spans of its time.
-  BatchFiller(const BatchPlan* plan, int workers, ReadAhead read_ahead, uint64_t trace_spans);
+  // `plan` must outlive the filler.
+  BatchFiller(const BatchPlan* plan, const BatchLoaderOptions& options);
 
-  Status Fill(const BatchSlot& slot, uint32_t part, int worker);
+  Status Fill(BatchSlot* slot, uint32_t part, int worker);
 
   // Whether Fill() would use BatchSlot::records_ahead.
   bool WantsReadAhead() const;
 
+  const BadRecordLog& bad_records() const { return bad_records_; }
   int workers() const { return static_cast<int>(workers_.size()); }
   const StageClock& clock(int worker) const { return workers_[worker].clock; }
   uint64_t nanoseconds(Stage stage) const;  // of all workers
   uint64_t records() const { return records_.load(std::memory_order_relaxed); }
 
  private:
+  struct BadRow {
+    uint64_t row = 0;
+    Status status;  // OK when the record is known to be bad
+  };
   // What belongs to one thread alone; aligned, so that no two share a cache line.
   struct alignas(64) Worker {
     StageClock clock;
     ReadScratch scratch;
     std::vector<uint8_t> staging;
+    std::optional<RowFiller> row_filler;
+    std::vector<BadRow> bad_rows;        // of the part in work
+    std::unique_ptr<RecordOrder> order;  // made when a substitute is first looked for
+    std::optional<uint64_t> order_epoch;
     int64_t major_faults = 0;  // up to the last slow part
   };
   struct Rows {
@@ -45,18 +60,24 @@ class BatchFiller {
     uint64_t end = 0;
   };
 
-  Status FillRows(const BatchSlot& slot, Rows rows, Worker* worker) const;
+  Status FillRows(BatchSlot* slot, Rows rows, Worker* worker);
   void PopulateRows(const BatchSlot& slot, Rows rows) const;
   Status ReadField(const BatchSlot& slot, const FieldPlan& field, Rows rows, uint8_t* out,
                    Worker* worker) const;
   Status ExpandField(const BatchSlot& slot, const FieldPlan& field, Rows rows,
-                     const uint8_t* stored, uint8_t* out) const;
+                     const uint8_t* stored, uint8_t* out, Worker* worker) const;
+  static bool IsBad(uint64_t row, const Worker& worker);
+  Status NoteBadRow(uint64_t row, Status status, Worker* worker) const;
+  Status RepairRow(const BadRow& bad, BatchSlot* slot, Worker* worker);
+  Result<uint64_t> Substitute(uint64_t row, BatchSlot* slot, Worker* worker);
   void PrefetchAhead(const BatchSlot& slot, Rows rows) const;
   void NoteWhetherCold(Rows rows, uint64_t reading_ns, Worker* worker);
   static uint64_t ReadingNs(const Worker& worker);
 
   const BatchPlan& plan_;
   const ReadAhead read_ahead_;
+  const BadRecordPolicy bad_record_policy_;
+  BadRecordLog bad_records_;
   std::vector<Worker> workers_;
   std::atomic<int> cold_parts_{0};  // for how many more parts read-ahead stays on
   std::atomic<uint64_t> records_{0};

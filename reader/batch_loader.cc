@@ -95,6 +95,7 @@ Status BatchLoader::Impl::AllocateSlots() {
       return InvalidArgumentError("allocate returned a buffer that is not 64-byte aligned");
     }
     slot.records.reserve(plan.capacity_rows);
+    slot.delivered.reserve(plan.capacity_rows);
     slot.weights.reserve(plan.capacity_rows);
     slot.records_ahead.reserve(plan.capacity_rows);
     for (const FieldPlan& field : plan.fields) {
@@ -115,8 +116,7 @@ Status BatchLoader::Impl::Start() {
   next_step = options.first_step;
   order = plan.order->NewOrder();
   steps_ahead = std::max<uint64_t>(1, kMinRowsAhead / plan.capacity_rows);
-  filler = std::make_unique<BatchFiller>(&plan, options.threads, options.read_ahead,
-                                         options.trace_spans);
+  filler = std::make_unique<BatchFiller>(&plan, options);
   plan_clock.KeepSpans(options.trace_spans);
   consumer_clock.KeepSpans(options.trace_spans);
   PipelineOptions pipeline_options;
@@ -133,7 +133,7 @@ Status BatchLoader::Impl::Start() {
                          return size;
                        },
                        [this](const OrderedPipeline::Item& item, uint32_t part, int worker) {
-                         return filler->Fill(slots[item.slot], part, worker);
+                         return filler->Fill(&slots[item.slot], part, worker);
                        }));
   return OkStatus();
 }
@@ -159,9 +159,11 @@ Result<std::optional<OrderedPipeline::Size>> BatchLoader::Impl::ProduceBatch(
   slot.epoch = next_epoch;
   slot.step = next_step++;
   const StepRows rows = plan.RowsOfStep(options, slot.step);
+  slot.first_position = rows.first_position;
   slot.rows = rows.rows;
   slot.global_rows = rows.global_rows;
   RETURN_IF_ERROR(FillRecords(rows, OrderOf(slot.epoch), &slot.records, &slot.weights));
+  slot.delivered = slot.records;
   RETURN_IF_ERROR(FillAhead(&slot));
   for (FieldView& view : slot.fields) view.shape[0] = static_cast<int64_t>(rows.rows);
   return std::optional<OrderedPipeline::Size>({plan.slot_bytes, plan.PartsOf(rows.rows)});
@@ -229,6 +231,10 @@ void BatchLoader::Release(BatchSlot* slot) {
 void BatchLoader::Cancel() { impl_->pipeline->Cancel(); }
 
 uint64_t BatchLoader::steps_per_epoch() const { return impl_->plan.steps_per_epoch; }
+
+std::vector<BadRecord> BatchLoader::bad_records() const {
+  return impl_->filler->bad_records().List();
+}
 
 LoaderTimes BatchLoader::times() const {
   const OrderedPipeline::Times pipeline_times = impl_->pipeline->times();

@@ -18,8 +18,8 @@
 // Threads: Next() is for one thread at a time; Cancel() may be called from any. The destructor
 // joins all threads, in the middle of an epoch too.
 // Errors: the first error in the order of the batches is returned by Next(), with shard, record
-// and field, and by every later call. At the start of each epoch a shard whose file was replaced
-// or changed its size is an error too.
+// and field, and by every later call; BadRecordPolicy can pass over records that are damaged. At
+// the start of each epoch a shard whose file was replaced or changed its size is an error too.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "reader/bad_record_log.h"
 #include "reader/base/status.h"
 #include "reader/batch.h"
 #include "reader/dataset.h"
@@ -72,6 +73,8 @@ struct BatchLoaderOptions {
   uint64_t first_epoch = 0;
   uint64_t first_step = 0;  // within first_epoch
   uint64_t epochs = 1;      // how many to stream, the first one included
+  BadRecordPolicy bad_records = BadRecordPolicy::kFail;
+  uint64_t max_bad_records = 1000;  // different ones; one more is an error under any policy
   int threads = 1;
   int slots = 3;  // batches in the ring, counting those the caller holds
   ReadAhead read_ahead = ReadAhead::kWhenCold;
@@ -112,6 +115,8 @@ class BatchLoader {
   void Cancel();
 
   uint64_t steps_per_epoch() const;  // the same on every rank, known before the first batch
+  // The records that were skipped or substituted so far, with shard, record, key and error.
+  std::vector<BadRecord> bad_records() const;
   LoaderTimes times() const;
   // A Chrome trace of the spans that BatchLoaderOptions::trace_spans kept: a lane for each worker,
   // for Next() and for the planning of batches. InvalidArgument when none were asked for.

@@ -15,9 +15,11 @@ struct BatchSlot {
   uint8_t* buffer = nullptr;
   uint64_t epoch = 0;
   uint64_t step = 0;
+  uint64_t first_position = 0;  // of row 0, in the order of the epoch
   uint64_t rows = 0;
   uint64_t global_rows = 0;
-  std::vector<uint64_t> records;
+  std::vector<uint64_t> records;    // as planned; workers read those of all rows
+  std::vector<uint64_t> delivered;  // the same, with substitutes for bad records
   std::vector<float> weights;
   std::vector<FieldView> fields;
   // Records of a later step, for read-ahead.

@@ -251,22 +251,10 @@ TEST(BatchLoader, AllocatorThatFailsOrMisalignsIsAnError) {
   EXPECT_EQ(loader.status().code(), StatusCode::kInvalidArgument);
 }
 
-// Changes one stored byte of the image of a record.
-void DamageImage(const std::string& path, uint64_t record, const TestDatasetOptions& options) {
-  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const auto image = TestImage(record, options);
-  const size_t at = bytes.find(std::string(image.begin(), image.end()));
-  ASSERT_NE(at, std::string::npos);
-  file.clear();
-  file.seekp(static_cast<std::streamoff>(at) + 20);
-  file.put(static_cast<char>(~bytes[at + 20]));
-}
-
 TEST(BatchLoader, DamagedRecordIsDataLossAtItsBatchAndSticks) {
   TestDatasetOptions test_options;
   const std::string folder = WriteTestDataset("damaged", test_options);
-  DamageImage(folder + "/train-00001-of-00003.shard", 40, test_options);
+  DamageTestImage(folder + "/train-00001-of-00003.shard", 40, test_options);
   auto dataset = Dataset::Open(folder, "train");
   ASSERT_TRUE(dataset.ok()) << dataset.status().ToString();
   for (int threads : {1, 2, 4}) {

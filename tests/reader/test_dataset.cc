@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 
 #include "proto/manifest.pb.h"
@@ -144,6 +146,17 @@ std::vector<uint8_t> TestLabel(uint64_t record, const TestDatasetOptions& option
   }
   if (options.bad_label_record == record) label[0] = options.bad_label_value;
   return label;
+}
+
+void DamageTestImage(const std::string& path, uint64_t record, const TestDatasetOptions& options) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto image = TestImage(record, options);
+  const size_t at = bytes.find(std::string(image.begin(), image.end()));
+  ASSERT_NE(at, std::string::npos);
+  file.clear();
+  file.seekp(static_cast<std::streamoff>(at) + 20);
+  file.put(static_cast<char>(~bytes[at + 20]));
 }
 
 std::string WriteTestDataset(const std::string& name, const TestDatasetOptions& options) {

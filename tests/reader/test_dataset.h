@@ -37,6 +37,9 @@ struct TestDatasetOptions {
 // fails the test when that does not work.
 std::string WriteTestDataset(const std::string& name, const TestDatasetOptions& options);
 
+// Changes one stored byte of the image of a record, which lies in the shard at `path`.
+void DamageTestImage(const std::string& path, uint64_t record, const TestDatasetOptions& options);
+
 // What the records hold.
 std::vector<uint8_t> TestImage(uint64_t record, const TestDatasetOptions& options);
 // Class ids per pixel; -1 where a pixel belongs to no class.

@@ -83,12 +83,6 @@ Status CheckBlockIdentity(const BlockHeader& header, const BlockIdentity& expect
 // DataLoss unless codecs and sizes of the regions are possible for this schema.
 Status CheckBlockHeader(const BlockHeader& header, const RecordSchema& schema);
 
-// Part of the file.
-struct FileRange {
-  uint64_t offset = 0;
-  uint64_t bytes = 0;
-};
-
 // A region with offsets: `region.offset` is its place in the file, and its heap begins
 // `table_bytes` behind that.
 struct HeapRegion {

@@ -172,11 +172,16 @@ Result<std::vector<uint32_t>> ShardReader::VariableDims(uint64_t record, int fie
   return dims;
 }
 
-Result<uint64_t> ShardReader::StoredBytes(uint64_t record, int field) const {
+Result<FileRange> ShardReader::StoredRange(uint64_t record, int field) const {
   RETURN_IF_ERROR(impl_->CheckArguments(record, field));
-  const Result<FileRange> range = impl_->index->StoredRange(record, static_cast<uint32_t>(field));
+  Result<FileRange> range = impl_->index->StoredRange(record, static_cast<uint32_t>(field));
   if (!range.ok()) return impl_->Locate(range.status(), record, field);
-  return range->bytes;
+  return range;
+}
+
+Result<uint64_t> ShardReader::StoredBytes(uint64_t record, int field) const {
+  ASSIGN_OR_RETURN(const FileRange range, StoredRange(record, field));
+  return range.bytes;
 }
 
 Status ShardReader::Read(uint64_t record, int field, void* out, uint64_t bytes,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "reader/base/checksum.h"
+#include "reader/base/mapped_file.h"
 #include "reader/base/status.h"
 #include "reader/codec.h"
 #include "reader/schema.h"
@@ -84,7 +85,9 @@ class ShardReader {
   // shape; empty for a fixed shape.
   Result<std::vector<uint32_t>> VariableDims(uint64_t record, int field) const;
 
-  // Bytes that the field of this record takes in the file.
+  // Where the stored bytes of a field of this record lie in the file.
+  Result<FileRange> StoredRange(uint64_t record, int field) const;
+  // How many they are.
   Result<uint64_t> StoredBytes(uint64_t record, int field) const;
 
   // Copies (raw) or decodes one field of one record into exactly `bytes` bytes at `out`; `bytes`

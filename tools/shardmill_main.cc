@@ -4,6 +4,7 @@
 #include "reader/base/interrupt.h"
 #include "reader/base/version.h"
 #include "reader/console/command_line.h"
+#include "tools/bench_command.h"
 #include "tools/dump_command.h"
 #include "tools/pack_command.h"
 #include "tools/sample_command.h"
@@ -16,6 +17,7 @@ int main(int argc, char** argv) {
   shardmill::AddPackCommand(&commands);
   shardmill::AddDumpCommand(&commands);
   shardmill::AddVerifyCommand(&commands);
+  shardmill::AddBenchCommand(&commands);
   shardmill::AddSampleCommand(&commands);
   shardmill::Status status = shardmill::InstallInterruptHandlers();
   if (!status.ok()) {

@@ -18,6 +18,12 @@
 
 namespace shardmill {
 
+// Part of a file.
+struct FileRange {
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
 class MappedFile {
  public:
   // NotFound, Io, or InvalidArgument when `path` is no regular file. An empty file is fine.

@@ -63,6 +63,25 @@ TEST_F(AtomicFileTest, DestroyedWithoutCommitLeavesTheOldFileAndNothingElse) {
   EXPECT_EQ(*ReadFile(Path(), 100), "old");
 }
 
+TEST_F(AtomicFileTest, PiecesOfAnySizeStandInTheOrderOfTheirAppends) {
+  constexpr uint64_t kMebibyte = uint64_t{1} << 20;
+  std::string expected;
+  auto file = AtomicFile::Create(Path());
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  char letter = 'a';
+  for (uint64_t bytes : {uint64_t{1}, kMebibyte, 2 * kMebibyte, uint64_t{0}, 5 * kMebibyte + 7,
+                         kMebibyte - 8, kMebibyte, uint64_t{100}}) {
+    const std::string piece(bytes, letter++);
+    ASSERT_TRUE(file->Append(piece.data(), piece.size()).ok());
+    expected += piece;
+    EXPECT_EQ(file->size(), expected.size());
+  }
+  ASSERT_TRUE(file->Commit().ok());
+  const auto content = ReadFile(Path(), 64 * kMebibyte);
+  ASSERT_TRUE(content.ok()) << content.status().ToString();
+  EXPECT_TRUE(*content == expected);
+}
+
 TEST_F(AtomicFileTest, TwoWritersOfOneNameDoNotShareATemporaryFile) {
   Result<AtomicFile> first = AtomicFile::Create(Path());
   Result<AtomicFile> second = AtomicFile::Create(Path());

@@ -1,0 +1,65 @@
+#include "tools/bench/read_report.h"
+
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
+
+namespace shardmill {
+namespace {
+
+ReadReport SampleReport() {
+  ReadReport report;
+  report.cpus = 2;
+  ReadFigures figures;
+  figures.set = "1.0 MiB";
+  figures.fields = "image raw";
+  figures.record_bytes = 1'000'000;
+  figures.unchecked.first_epoch = {2, 2, 1000};  // 500 records a second
+  figures.unchecked.later_epoch = {1, 1, 1000};
+  figures.unchecked.times.copy_ns = 750;
+  figures.unchecked.times.wait_for_slot_ns = 250;
+  figures.first_touch = figures.unchecked;
+  figures.first_touch.later_epoch = {1, 1, 800};
+  figures.gather = {1, 1, 1250};
+  figures.pread = {1, 1, 625};
+  report.sets.push_back(figures);
+  return report;
+}
+
+TEST(ReadReport, TextShowsRatesAndRatios) {
+  const std::string text = ReadReportText(SampleReport(), false);
+  const std::string speed = "1,000  1.00      80%      1.0000";
+  EXPECT_NE(text.find(speed), std::string::npos) << text;
+  EXPECT_NE(text.find("0.50        1.00          50%"), std::string::npos) << text;
+  EXPECT_EQ(text.find("one_hot"), std::string::npos) << text;
+  EXPECT_EQ(text.find("First batch"), std::string::npos) << text;
+}
+
+TEST(ReadReport, PlotHasABarForEachPolicyWithTheSharesOfStages) {
+  const StackedPlot plot = ReadReportPlot(SampleReport());
+  ASSERT_EQ(plot.bars.size(), 2u);
+  double sum = 0;
+  for (size_t i = 0; i < plot.series.size(); ++i) {
+    const double share = plot.bars[0].shares[i];
+    sum += share;
+    if (plot.series[i].name == "copy") {
+      EXPECT_DOUBLE_EQ(share, 0.75);
+    }
+  }
+  EXPECT_DOUBLE_EQ(sum, 1);
+}
+
+TEST(ReadReport, JsonHasTheSameFigures) {
+  google::protobuf::Struct document;
+  ASSERT_TRUE(
+      google::protobuf::util::JsonStringToMessage(ReadReportJson(SampleReport()), &document).ok());
+  const auto& set = document.fields().at("sets").list_value().values(0).struct_value();
+  const auto& loader = set.fields().at("checksums_off").struct_value();
+  const auto& rate = loader.fields().at("later_epoch").struct_value();
+  EXPECT_EQ(rate.fields().at("samples_per_second").number_value(), 1000);
+  EXPECT_EQ(rate.fields().at("bytes_per_second").number_value(), 1e9);
+  EXPECT_EQ(document.fields().at("first_batch").kind_case(), google::protobuf::Value::kNullValue);
+}
+
+}  // namespace
+}  // namespace shardmill

@@ -1,0 +1,57 @@
+// What a loop without any loader reaches on the same records: the limit to compare with.
+//
+// The batches of an epoch are dealt out to threads; each takes every record to its place in one
+// of a few buffers: memcpy or pread for a raw field, and decoding for a coded one. Nothing is
+// checked, and nobody waits for anybody.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "tools/bench/record_places.h"
+#include "tools/bench/stopwatch.h"
+
+namespace shardmill {
+
+enum class BareLoopKind {
+  kGather,  // out of the mapping: memcpy, or ZSTD_decompressDCtx
+  kPread,   // pread into the buffer, or into scratch memory and from there decoded
+};
+
+class BareLoop {
+ public:
+  // `places` must outlive the loop.
+  BareLoop(const RecordPlaces* places, uint64_t batch, int threads);
+  ~BareLoop();
+  BareLoop(const BareLoop&) = delete;
+  BareLoop& operator=(const BareLoop&) = delete;
+
+  // Takes the whole batches of `order`, in which the numbers of records stand.
+  Result<Rate> Run(BareLoopKind kind, const std::vector<uint64_t>& order);
+
+ private:
+  struct Worker;
+  Status RunWorker(BareLoopKind kind, const std::vector<uint64_t>& order, Worker* worker) const;
+  Status CopyBatch(BareLoopKind kind, const uint64_t* records, uint8_t* out, Worker* worker) const;
+  Status CopyField(BareLoopKind kind, const RecordPlaces::Place& place, size_t field, uint8_t* out,
+                   Worker* worker) const;
+
+  const RecordPlaces& places_;
+  const uint64_t batch_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+// Bytes per second of memcpy and memset between large buffers, each thread with its own: the best
+// of several turns.
+struct MemoryRates {
+  double copy_bytes_per_second = 0;
+  double set_bytes_per_second = 0;
+};
+MemoryRates MeasureMemory(int threads);
+
+// Bytes per second of memset over `buffers` buffers of `bytes` bytes in turn, dealt out to threads.
+double MeasureMemset(uint64_t bytes, int buffers, int threads);
+
+}  // namespace shardmill

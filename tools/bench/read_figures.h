@@ -1,0 +1,71 @@
+// What `shardmill bench read` measures, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reader/batch_loader.h"
+#include "tools/bench/bare_loop.h"
+#include "tools/bench/stopwatch.h"
+
+namespace shardmill {
+
+// One loader under one checksum policy: the best epoch of each kind, and where the time of all
+// later epochs went.
+struct LoaderFigures {
+  Rate first_epoch;  // from BatchLoader::Open() on; the data are in memory
+  Rate later_epoch;
+  LoaderTimes times;
+};
+
+// One set read with one number of threads.
+struct ReadFigures {
+  std::string set;     // "1.0 MiB", or the path
+  std::string fields;  // "image raw, label zstd"
+  uint64_t records = 0;
+  uint64_t record_bytes = 0;  // decoded
+  uint64_t batch = 0;
+  int threads = 1;
+  LoaderFigures unchecked;
+  LoaderFigures first_touch;
+  Rate gather;
+  Rate pread;
+
+  double BytesPerSecond(const Rate& rate) const {
+    return rate.per_second() * static_cast<double>(record_bytes);
+  }
+};
+
+// A label delivered as one_hot_f32, beside memset of as many bytes.
+struct OneHotFigures {
+  std::string label;          // how it is stored
+  uint64_t output_bytes = 0;  // of a record
+  int threads = 1;
+  double bytes_per_second = 0;
+  double memset_bytes_per_second = 0;
+};
+
+// From the start of a process to its first batch.
+struct FirstBatchFigures {
+  uint64_t records = 0;
+  double best_seconds = 0;
+  double median_seconds = 0;
+};
+
+struct MachineLimits {
+  int threads = 1;
+  MemoryRates memory;
+};
+
+struct ReadReport {
+  int cpus = 1;
+  int rounds = 1;
+  std::vector<MachineLimits> limits;
+  std::vector<ReadFigures> sets;
+  std::vector<OneHotFigures> one_hot;
+  std::optional<FirstBatchFigures> first_batch;
+};
+
+}  // namespace shardmill

@@ -1,0 +1,204 @@
+#include "tools/bench/read_report.h"
+
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+#include "reader/console/terminal.h"
+#include "reader/console/text_table.h"
+#include "reader/console/units.h"
+
+namespace shardmill {
+namespace {
+
+constexpr int kIndent = 2;
+using Align = TextTable::Align;
+
+std::string Fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+std::string GigaBytes(double bytes_per_second) { return Fixed(bytes_per_second / 1e9, 2); }
+std::string Percent(double share) { return Fixed(100 * share, 0) + "%"; }
+std::string Count(double value) { return FormatCount(static_cast<uint64_t>(value + 0.5)); }
+
+struct StageShare {
+  std::string_view name;
+  Rgb color;
+  uint64_t LoaderTimes::*nanoseconds;
+};
+
+constexpr std::array<StageShare, 6> kStages = {{
+    {"disk", {176, 122, 161}, &LoaderTimes::disk_ns},
+    {"copy", {78, 121, 167}, &LoaderTimes::copy_ns},
+    {"checksum", {242, 142, 43}, &LoaderTimes::checksum_ns},
+    {"decode", {89, 161, 79}, &LoaderTimes::decode_ns},
+    {"expand", {225, 87, 89}, &LoaderTimes::expand_ns},
+    {"waiting for a slot", {196, 196, 192}, &LoaderTimes::wait_for_slot_ns},
+}};
+
+double WorkerNs(const LoaderTimes& times) {
+  uint64_t sum = 0;
+  for (const StageShare& stage : kStages) sum += times.*stage.nanoseconds;
+  return static_cast<double>(sum);
+}
+
+double ShareOf(const LoaderTimes& times, const StageShare& stage) {
+  const double sum = WorkerNs(times);
+  return sum > 0 ? static_cast<double>(times.*stage.nanoseconds) / sum : 0;
+}
+
+std::string Name(const ReadFigures& figures) { return EscapeControl(figures.set); }
+
+std::string LimitsText(const ReadReport& report, bool colored) {
+  TextTable table(
+      {{"threads", Align::kRight}, {"memcpy GB/s", Align::kRight}, {"memset GB/s", Align::kRight}});
+  for (const MachineLimits& limits : report.limits) {
+    table.AddRow({std::to_string(limits.threads), GigaBytes(limits.memory.copy_bytes_per_second),
+                  GigaBytes(limits.memory.set_bytes_per_second)});
+  }
+  return "Memory, 64 MiB a thread\n" + table.ToString(kIndent, colored);
+}
+
+std::string SpeedText(const ReadReport& report, bool colored) {
+  TextTable table({{"record"},
+                   {"fields"},
+                   {"threads", Align::kRight},
+                   {"off: samples/s", Align::kRight},
+                   {"GB/s", Align::kRight},
+                   {"of loop", Align::kRight},
+                   {"CPU-s/1000", Align::kRight},
+                   {"first-touch: samples/s", Align::kRight},
+                   {"GB/s", Align::kRight},
+                   {"CPU-s/1000", Align::kRight},
+                   {"loop GB/s", Align::kRight},
+                   {"CPU-s/1000", Align::kRight},
+                   {"pread GB/s", Align::kRight}});
+  for (const ReadFigures& figures : report.sets) {
+    const Rate& off = figures.unchecked.later_epoch;
+    const Rate& checked = figures.first_touch.later_epoch;
+    table.AddRow({Name(figures), figures.fields, std::to_string(figures.threads),
+                  Count(off.per_second()), GigaBytes(figures.BytesPerSecond(off)),
+                  Percent(off.per_second() / figures.gather.per_second()),
+                  Fixed(off.cpu_seconds_per_1000(), 4), Count(checked.per_second()),
+                  GigaBytes(figures.BytesPerSecond(checked)),
+                  Fixed(checked.cpu_seconds_per_1000(), 4),
+                  GigaBytes(figures.BytesPerSecond(figures.gather)),
+                  Fixed(figures.gather.cpu_seconds_per_1000(), 4),
+                  GigaBytes(figures.BytesPerSecond(figures.pread))});
+  }
+  return "In memory, random order; checksums off, then first-touch after its first epoch; loop: "
+         "bare memcpy or zstd\n" +
+         table.ToString(kIndent, colored);
+}
+
+std::string EpochsText(const ReadReport& report, bool colored) {
+  TextTable table({{"record"},
+                   {"fields"},
+                   {"threads", Align::kRight},
+                   {"off: first GB/s", Align::kRight},
+                   {"later GB/s", Align::kRight},
+                   {"first/later", Align::kRight},
+                   {"first-touch: first GB/s", Align::kRight},
+                   {"later GB/s", Align::kRight},
+                   {"first/later", Align::kRight}});
+  for (const ReadFigures& figures : report.sets) {
+    std::vector<std::string> row = {Name(figures), figures.fields, std::to_string(figures.threads)};
+    for (const LoaderFigures* loader : {&figures.unchecked, &figures.first_touch}) {
+      row.push_back(GigaBytes(figures.BytesPerSecond(loader->first_epoch)));
+      row.push_back(GigaBytes(figures.BytesPerSecond(loader->later_epoch)));
+      row.push_back(Percent(loader->first_epoch.per_second() / loader->later_epoch.per_second()));
+    }
+    table.AddRow(std::move(row));
+  }
+  return "First epoch (pages in memory, not yet mapped or checked) and later ones\n" +
+         table.ToString(kIndent, colored);
+}
+
+std::string StagesText(const ReadReport& report, bool colored) {
+  std::vector<TextTable::Column> columns = {{"record"}, {"fields"}, {"threads", Align::kRight}};
+  columns.push_back({"checksums"});
+  for (const StageShare& stage : kStages)
+    columns.push_back({std::string(stage.name), Align::kRight});
+  TextTable table(std::move(columns));
+  for (const ReadFigures& figures : report.sets) {
+    for (const bool checked : {false, true}) {
+      const LoaderTimes& times = (checked ? figures.first_touch : figures.unchecked).times;
+      std::vector<std::string> row = {Name(figures), figures.fields,
+                                      std::to_string(figures.threads),
+                                      checked ? "first-touch" : "off"};
+      for (const StageShare& stage : kStages) row.push_back(Percent(ShareOf(times, stage)));
+      table.AddRow(std::move(row));
+    }
+  }
+  return "Where the time of the loader's threads went, later epochs\n" +
+         table.ToString(kIndent, colored);
+}
+
+std::string OneHotText(const ReadReport& report, bool colored) {
+  if (report.one_hot.empty()) return "";
+  TextTable table({{"stored"},
+                   {"threads", Align::kRight},
+                   {"bytes/record", Align::kRight},
+                   {"GB/s", Align::kRight},
+                   {"memset GB/s", Align::kRight},
+                   {"of memset", Align::kRight}});
+  for (const OneHotFigures& figures : report.one_hot) {
+    table.AddRow({figures.label, std::to_string(figures.threads), FormatBytes(figures.output_bytes),
+                  GigaBytes(figures.bytes_per_second), GigaBytes(figures.memset_bytes_per_second),
+                  Percent(figures.bytes_per_second / figures.memset_bytes_per_second)});
+  }
+  return "Labels delivered as one_hot_f32\n" + table.ToString(kIndent, colored);
+}
+
+std::string FirstBatchText(const ReadReport& report) {
+  if (!report.first_batch.has_value()) return "";
+  const FirstBatchFigures& figures = *report.first_batch;
+  return "First batch of " + FormatCount(figures.records) +
+         " records: " + Fixed(1000 * figures.best_seconds, 1) +
+         " ms from the start of the process (median " + Fixed(1000 * figures.median_seconds, 1) +
+         " ms)\n";
+}
+
+}  // namespace
+
+std::string ReadReportText(const ReadReport& report, bool colored) {
+  std::string text;
+  for (const std::string& part :
+       {LimitsText(report, colored), SpeedText(report, colored), EpochsText(report, colored),
+        StagesText(report, colored), OneHotText(report, colored), FirstBatchText(report)}) {
+    if (part.empty()) continue;
+    if (!text.empty()) text += "\n";
+    text += part;
+  }
+  return text;
+}
+
+StackedPlot ReadReportPlot(const ReadReport& report) {
+  StackedPlot plot;
+  plot.title = "Where the time of the loader's threads goes";
+  plot.subtitle = "shardmill bench read, later epochs, data in memory, random order, " +
+                  std::to_string(report.cpus) + " CPUs";
+  for (const StageShare& stage : kStages) {
+    plot.series.push_back({std::string(stage.name), stage.color});
+  }
+  for (const ReadFigures& figures : report.sets) {
+    for (const bool checked : {false, true}) {
+      const LoaderFigures& loader = checked ? figures.first_touch : figures.unchecked;
+      StackedBar bar;
+      bar.group = figures.set + ": " + figures.fields;
+      bar.label = std::to_string(figures.threads) +
+                  (figures.threads == 1 ? " thread" : " threads") +
+                  (checked ? ", first-touch" : ", checksums off");
+      for (const StageShare& stage : kStages) bar.shares.push_back(ShareOf(loader.times, stage));
+      bar.note = Count(loader.later_epoch.per_second()) + " samples/s, " +
+                 GigaBytes(figures.BytesPerSecond(loader.later_epoch)) + " GB/s";
+      plot.bars.push_back(std::move(bar));
+    }
+  }
+  return plot;
+}
+
+}  // namespace shardmill

@@ -1,0 +1,104 @@
+#include "reader/console/json_writer.h"
+#include "tools/bench/read_report.h"
+
+namespace shardmill {
+namespace {
+
+void WriteRate(const ReadFigures& figures, const Rate& rate, JsonWriter* json) {
+  json->BeginObject();
+  json->Key("samples_per_second").Number(rate.per_second());
+  json->Key("bytes_per_second").Number(figures.BytesPerSecond(rate));
+  json->Key("cpu_seconds_per_1000").Number(rate.cpu_seconds_per_1000());
+  json->EndObject();
+}
+
+void WriteTimes(const LoaderTimes& times, JsonWriter* json) {
+  json->BeginObject();
+  json->Key("disk").Number(times.disk_ns);
+  json->Key("copy").Number(times.copy_ns);
+  json->Key("checksum").Number(times.checksum_ns);
+  json->Key("decode").Number(times.decode_ns);
+  json->Key("expand").Number(times.expand_ns);
+  json->Key("wait_for_slot").Number(times.wait_for_slot_ns);
+  json->Key("plan").Number(times.plan_ns);
+  json->Key("consumer_wait").Number(times.consumer_wait_ns);
+  json->EndObject();
+}
+
+void WriteLoader(const ReadFigures& figures, const LoaderFigures& loader, JsonWriter* json) {
+  json->BeginObject();
+  json->Key("first_epoch");
+  WriteRate(figures, loader.first_epoch, json);
+  json->Key("later_epoch");
+  WriteRate(figures, loader.later_epoch, json);
+  json->Key("nanoseconds");
+  WriteTimes(loader.times, json);
+  json->EndObject();
+}
+
+void WriteSet(const ReadFigures& figures, JsonWriter* json) {
+  json->BeginObject();
+  json->Key("set").String(figures.set);
+  json->Key("fields").String(figures.fields);
+  json->Key("records").Number(figures.records);
+  json->Key("record_bytes").Number(figures.record_bytes);
+  json->Key("batch").Number(figures.batch);
+  json->Key("threads").Number(figures.threads);
+  json->Key("checksums_off");
+  WriteLoader(figures, figures.unchecked, json);
+  json->Key("first_touch");
+  WriteLoader(figures, figures.first_touch, json);
+  json->Key("bare_loop");
+  WriteRate(figures, figures.gather, json);
+  json->Key("pread");
+  WriteRate(figures, figures.pread, json);
+  json->EndObject();
+}
+
+void WriteOneHot(const OneHotFigures& figures, JsonWriter* json) {
+  json->BeginObject();
+  json->Key("stored").String(figures.label);
+  json->Key("threads").Number(figures.threads);
+  json->Key("record_bytes").Number(figures.output_bytes);
+  json->Key("bytes_per_second").Number(figures.bytes_per_second);
+  json->Key("memset_bytes_per_second").Number(figures.memset_bytes_per_second);
+  json->EndObject();
+}
+
+}  // namespace
+
+std::string ReadReportJson(const ReadReport& report) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("cpus").Number(report.cpus);
+  json.Key("rounds").Number(report.rounds);
+  json.Key("memory").BeginArray();
+  for (const MachineLimits& limits : report.limits) {
+    json.BeginObject();
+    json.Key("threads").Number(limits.threads);
+    json.Key("memcpy_bytes_per_second").Number(limits.memory.copy_bytes_per_second);
+    json.Key("memset_bytes_per_second").Number(limits.memory.set_bytes_per_second);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("sets").BeginArray();
+  for (const ReadFigures& figures : report.sets) WriteSet(figures, &json);
+  json.EndArray();
+  json.Key("one_hot_f32").BeginArray();
+  for (const OneHotFigures& figures : report.one_hot) WriteOneHot(figures, &json);
+  json.EndArray();
+  json.Key("first_batch");
+  if (report.first_batch.has_value()) {
+    json.BeginObject();
+    json.Key("records").Number(report.first_batch->records);
+    json.Key("best_seconds").Number(report.first_batch->best_seconds);
+    json.Key("median_seconds").Number(report.first_batch->median_seconds);
+    json.EndObject();
+  } else {
+    json.Null();
+  }
+  json.EndObject();
+  return json.Take();
+}
+
+}  // namespace shardmill

@@ -1,0 +1,10 @@
+// The command `shardmill bench`.
+#pragma once
+
+namespace shardmill {
+
+class CommandLine;
+
+void AddBenchCommand(CommandLine* commands);
+
+}  // namespace shardmill

@@ -13,6 +13,7 @@
 #include "tools/pack/layout.h"
 #include "tools/pack/pack_job.h"
 #include "tools/pack/pack_options.h"
+#include "tools/pack/value_map.h"
 
 namespace shardmill {
 namespace {
@@ -26,10 +27,10 @@ struct PackFlags {
   PackOptions pack;
   std::string splits, crop_mode, eval_crop_mode = "center";
   std::string one_hot = "none", image_codec = "raw", label_codec = "zstd";
-  std::string order, on_error = "fail", classes;
+  std::string order, on_error = "fail", classes, map, palette;
   std::string resize;
-  uint64_t ignore = 0, pad_value = 0, jobs = 0, variants = 1, tile_overlap = 0;
-  bool has_ignore = false, json = false;
+  uint64_t ignore = 0, tolerance = 0, pad_value = 0, jobs = 0, variants = 1, tile_overlap = 0;
+  bool has_ignore = false, has_tolerance = false, json = false;
 };
 
 const std::map<std::string, LabelEncoding>& OneHotNames() {
@@ -107,6 +108,10 @@ Result<PackOptions> Check(const PackFlags& flags) {
   }
   options.layout.splits = SplitNames(flags.splits);
   if (!flags.classes.empty()) options.layout.classes_file = flags.classes;
+  if (!flags.map.empty()) options.layout.map = flags.map;
+  if (flags.palette == "index") options.layout.palette = PaletteReading::kIndex;
+  if (flags.palette == "color") options.layout.palette = PaletteReading::kColor;
+  if (flags.has_tolerance) options.layout.label_tolerance = static_cast<uint32_t>(flags.tolerance);
   if (flags.has_ignore) options.layout.ignore = static_cast<uint32_t>(flags.ignore);
   if (!flags.resize.empty()) {
     ASSIGN_OR_RETURN(options.resize, ParseResize(flags.resize));
@@ -146,12 +151,6 @@ void AddInputOptions(CLI::App* app, PackFlags* flags) {
   app->add_option("--split", flags->splits, "Only these splits, separated by commas")
       ->type_name("NAME,…")
       ->check(CheckSplits, "");
-  app->add_option("--classes", flags->classes, "Class table (name,r,g,b), in place of the layout's")
-      ->type_name("FILE");
-  AddUnsigned(app, "--ignore", &flags->ignore, kMaxIgnore,
-              "Label value that means no class, in place of the layout's")
-      ->default_str("")
-      ->each([flags](const std::string&) { flags->has_ignore = true; });
   app->add_option("--on-error", flags->on_error,
                   "Inputs that cannot be packed: stop, or leave them out and exit with 6 when they "
                   "are more than N")
@@ -159,6 +158,29 @@ void AddInputOptions(CLI::App* app, PackFlags* flags) {
       ->default_str("fail");
   AddUnsigned(app, "--max-pixels", &flags->pack.max_pixels, kMaxSourcePixels,
               "Largest source image that is decoded");
+}
+
+void AddLabelOptions(CLI::App* app, PackFlags* flags) {
+  app->add_option("--classes", flags->classes, "Class table (name,r,g,b), in place of the layout's")
+      ->type_name("FILE");
+  AddUnsigned(app, "--ignore", &flags->ignore, kMaxIgnore,
+              "Label value that means no class, in place of the layout's")
+      ->default_str("")
+      ->each([flags](const std::string&) { flags->has_ignore = true; });
+  std::string maps = "FILE|none";
+  for (const std::string& name : ValueMapNames()) maps += "|" + name;
+  app->add_option("--map", flags->map,
+                  "What label values become, in place of the layout's map: lines 'FROM TO' with a "
+                  "number, range, #rrggbb or * and a class id, class name or 'ignore'")
+      ->type_name(maps);
+  AddChoice(app, "--palette", &flags->palette, {"index", "color"},
+            "What counts in palette files; by default the colour when the class table has those of "
+            "the files, else the index, and the pack stops where both name classes that differ");
+  AddUnsigned(app, "--label-tolerance", &flags->tolerance, 127,
+              "Take label values that miss a class's by at most this much per channel for it, and "
+              "accept labels of lossy formats")
+      ->default_str("")
+      ->each([flags](const std::string&) { flags->has_tolerance = true; });
 }
 
 void AddGeometryOptions(CLI::App* app, PackFlags* flags) {
@@ -210,8 +232,11 @@ void AddPackCommand(CommandLine* commands) {
   };
   CLI::App* app = commands->Add("pack", "Packs a folder of images and labels into shards", run);
   AddInputOptions(app, flags.get());
+  AddLabelOptions(app, flags.get());
   AddGeometryOptions(app, flags.get());
   AddOutputOptions(app, flags.get());
+  app->footer("Layouts, of which auto takes the one that the folder looks like:\n" +
+              DescribeLayouts());
 }
 
 }  // namespace shardmill

@@ -188,12 +188,12 @@ sys.stdout.buffer.write(b"BM" + struct.pack("<IHHI", 62 + 3072, 0, 0, 62) +
     bytes([0, 0, 0, 0, 9, 9, 9, 0]) + bytes([0, 1] * 1536))
 ' >expanded/train_labels/scene_0003_L.bmp
 expect 4 pack expanded -o expanded-out --quiet
-holds err "label train_labels/scene_0003_L.bmp is a BMP file with a palette"
+holds err "label train_labels/scene_0003_L.bmp: this is a BMP file with a palette"
 holds err "convert it to a PNG"
 rm expanded/train_labels/scene_0003_L.bmp
 python3 -c 'print("P1 64 48", "0 1 " * 1536, sep="\n")' >expanded/train_labels/scene_0003_L.pbm
 expect 4 pack expanded -o expanded-out --quiet
-holds err "label train_labels/scene_0003_L.pbm is a PNM file of fewer than 8 bits per pixel"
+holds err "label train_labels/scene_0003_L.pbm: this is a PNM file of fewer than 8 bits per pixel"
 
 # A locked folder is refused.
 mkdir locked

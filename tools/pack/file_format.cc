@@ -81,6 +81,20 @@ std::string DescribeContent(std::string_view file) {
   return text + ")";
 }
 
+bool IsLossy(std::string_view file) {
+  switch (SniffFormat(file)) {
+    case FileFormat::kJpeg:
+    case FileFormat::kJpeg2000:  // which may be lossless, but does not say so in its header
+      return true;
+    case FileFormat::kWebp:
+      // Behind the container's header; an extended file names its pixels' chunk further on.
+      return file.substr(12, 4) == "VP8 " ||
+             (file.substr(12, 4) == "VP8X" && file.find("VP8L") == std::string_view::npos);
+    default:
+      return false;
+  }
+}
+
 std::string_view WithoutImageExtension(std::string_view name) {
   size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return name;

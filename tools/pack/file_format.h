@@ -16,6 +16,9 @@ std::string_view FileFormatName(FileFormat format);  // "PNG", …
 // "an empty file", "a GIF file", "no image file that is known here (it starts with 7f 45 4c 46)"
 std::string DescribeContent(std::string_view file);
 
+// True when the format of the file changes pixels to save room.
+bool IsLossy(std::string_view file);
+
 // True for names that end in the extension of an image, in any case of letters.
 bool HasImageExtension(std::string_view name);
 // The name without its last extension when that is one of an image; dots before it stay.

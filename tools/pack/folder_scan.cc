@@ -144,6 +144,7 @@ bool FolderListing::HasFolder(std::string_view path) const {
 }
 
 std::pair<size_t, size_t> FolderListing::FilesBelow(std::string_view folder) const {
+  if (folder.empty()) return {0, files.size()};
   const std::string first = std::string(folder) + "/";
   const std::string end = std::string(folder) + "0";  // '0' follows '/'
   auto less = [](const ListedFile& file, const std::string& wanted) { return file.path < wanted; };

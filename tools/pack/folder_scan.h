@@ -24,7 +24,7 @@ struct FolderListing {
 
   const ListedFile* Find(std::string_view path) const;  // nullptr: there is none
   bool HasFolder(std::string_view path) const;
-  // The files below `folder`, which is below the root: [begin, end) of `files`.
+  // The files below `folder`: [begin, end) of `files`. "" is the root.
   std::pair<size_t, size_t> FilesBelow(std::string_view folder) const;
   // Names of the folders (or files) that lie directly in `folder`; "" is the root.
   std::vector<std::string> FoldersIn(std::string_view folder) const;

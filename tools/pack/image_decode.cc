@@ -176,12 +176,12 @@ Result<Region> ImageDecoder::Read(const Region& needed, SourceImage* image) {
 Status ImageDecoder::CheckStoredValues() const {
   const std::string name(FileFormatName(format_));
   if (form_.palette) {
-    return DataLossError("is a " + name +
+    return DataLossError("this is a " + name +
                          " file with a palette, whose indices are not read; convert it to a PNG "
                          "that holds the class ids");
   }
   if (form_.few_bits) {
-    return DataLossError("is a " + name +
+    return DataLossError("this is a " + name +
                          " file of fewer than 8 bits per pixel, whose values are not kept; convert "
                          "it to a PNG that holds the class ids");
   }

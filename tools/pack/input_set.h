@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "reader/schema.h"
+#include "tools/pack/label_rules.h"
 
 namespace shardmill {
 
@@ -45,8 +45,7 @@ struct InputSet {
   std::string layout;  // "camvid", "suite", "imagefolder"
   Task task = Task::kSegmentation;
   std::vector<ClassInfo> classes;
-  bool colors_in_files = false;    // class colours are those of the label files
-  std::optional<uint32_t> ignore;  // the value in label files that means "no class"
+  LabelRules labels;               // of label images
   std::vector<InputSplit> splits;  // without empty ones; train first
   uint64_t hidden_files = 0;
   std::vector<std::string> notes;  // what the user should know of how it was read

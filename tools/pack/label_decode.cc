@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace shardmill {
 namespace {
@@ -12,10 +13,19 @@ struct Names {
 };
 
 constexpr Names kKindNames[kLabelKindCount] = {
-    {"gray value", "gray_value"},        {"palette index", "palette_index"},
-    {"palette colour", "palette_color"}, {"gray level as colour", "gray_color"},
+    {"gray value", "gray_value"},
+    {"palette index", "palette_index"},
+    {"palette colour", "palette_color"},
+    {"gray level as colour", "gray_color"},
     {"RGB colour", "rgb_color"},
+    {"gray value in three channels", "gray_in_rgb"},
+    {"ADE20K's number in red and green", "ade20k_code"},
+    {"red channel", "red_value"},
+    {"RGB colour by thresholds", "threshold_color"},
+    {"shapes drawn", "drawn_shapes"},
 };
+
+constexpr uint32_t kNumbers = 65536;
 
 constexpr uint32_t GrayColor(uint32_t level) { return level << 16 | level << 8 | level; }
 
@@ -26,6 +36,42 @@ bool IsRunOfEight(const uint8_t* bytes) {
 }
 
 bool IsGray(uint32_t color) { return color == GrayColor(color & 255); }
+
+uint32_t Threshold(uint32_t color) {
+  // The highest bit of each channel, spread over the channel.
+  return ((color >> 7) & 0x010101) * 255;
+}
+
+bool AllChannelsAreEqual(const SourceImage& image) {
+  const auto step =
+      static_cast<size_t>(ChannelsOf(image.layout)) * static_cast<size_t>(image.sample_bytes);
+  const auto bytes = static_cast<size_t>(image.sample_bytes);
+  for (size_t i = 0; i < image.samples.size(); i += step) {
+    const uint8_t* pixel = &image.samples[i];
+    if (std::memcmp(pixel, pixel + bytes, 2 * bytes) != 0) return false;
+  }
+  return true;
+}
+
+uint32_t Sample(const uint8_t* pixel, int sample_bytes) {
+  if (sample_bytes == 1) return *pixel;
+  uint16_t value;
+  std::memcpy(&value, pixel, sizeof value);
+  return value;
+}
+
+// The value that stands in a pixel of several bytes.
+uint32_t PixelValue(const uint8_t* pixel, LabelKind kind, int sample_bytes) {
+  switch (kind) {
+    case kRgbColor:
+    case kThresholdColor:
+      return (uint32_t{pixel[0]} << 16 | uint32_t{pixel[1]} << 8 | pixel[2]) | kLabelColorFlag;
+    case kAde20kCode:
+      return uint32_t{pixel[0]} / 10 * 256 + pixel[1];
+    default:
+      return Sample(pixel, sample_bytes);
+  }
+}
 
 }  // namespace
 
@@ -50,65 +96,134 @@ uint64_t UnknownValues::TotalPixels() const {
 }
 
 std::string FormatLabelValue(uint32_t value) {
-  if ((value & UnknownValues::kColorFlag) == 0) return "value " + std::to_string(value);
+  if ((value & kLabelColorFlag) == 0) return "value " + std::to_string(value);
   char text[48];
   std::snprintf(text, sizeof text, "colour %u,%u,%u (#%06x)", (value >> 16) & 255,
                 (value >> 8) & 255, value & 255, value & 0xFFFFFF);
   return text;
 }
 
+Status CheckTolerance(const LabelDecoderOptions& options) {
+  if (!options.rules.tolerance.has_value()) return OkStatus();
+  const uint32_t tolerance = *options.rules.tolerance;
+  std::vector<uint32_t> numbers, colors;
+  const auto& map = options.rules.map;
+  const bool mapped = map.has_value() && map->MapsNumbers();
+  for (const ClassInfo& info : options.classes) {
+    if (!mapped) numbers.push_back(info.id);
+    if (info.color.has_value()) colors.push_back(*info.color);
+  }
+  if (map.has_value()) {
+    for (const auto& [value, id] : map->ids) {
+      ((value & kLabelColorFlag) != 0 ? colors : numbers).push_back(value & ~kLabelColorFlag);
+    }
+  }
+  const bool by_color = options.rules.colors_in_files;
+  auto close = [&](const std::string& a, const std::string& b) {
+    return InvalidArgumentError("--label-tolerance " + std::to_string(tolerance) +
+                                " is too much: a value between " + a + " and " + b +
+                                " could be either; the tolerance must be less than half of the "
+                                "difference of any two classes");
+  };
+  for (size_t i = 0; by_color && i < colors.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (colors[i] == colors[k] || ColorDistance(colors[i], colors[k]) > 2 * tolerance) continue;
+      return close(FormatLabelValue(colors[k] | kLabelColorFlag),
+                   FormatLabelValue(colors[i] | kLabelColorFlag));
+    }
+  }
+  std::sort(numbers.begin(), numbers.end());
+  for (size_t i = 1; !by_color && i < numbers.size(); ++i) {
+    if (numbers[i] - numbers[i - 1] > 2 * tolerance) continue;
+    return close(FormatLabelValue(numbers[i - 1]), FormatLabelValue(numbers[i]));
+  }
+  return OkStatus();
+}
+
 LabelDecoder::LabelDecoder(const LabelDecoderOptions& options)
     : class_count_(static_cast<uint32_t>(options.classes.size())),
-      colors_in_files_(options.colors_in_files),
-      ignore_(options.ignore),
-      dtype_(options.dtype) {
-  // At most a quarter full, so that a look-up seldom needs a second step.
-  int bits = 4;
-  while ((size_t{1} << bits) < 4 * options.classes.size()) ++bits;
-  slots_.assign(size_t{1} << bits, {0, kNoClass});
-  slot_shift_ = 32 - bits;
-  colors_are_gray_ = !options.classes.empty();
-  for (const ClassInfo& info : options.classes) {
-    if (!info.color.has_value()) continue;
-    InsertColor(*info.color, static_cast<int32_t>(info.id));
-    colors_are_gray_ = colors_are_gray_ && IsGray(*info.color);
+      rules_(options.rules),
+      dtype_(options.dtype),
+      colors_(options.classes.size() + (rules_.map ? rules_.map->ids.size() : 0)) {
+  for (const ClassInfo& info : options.classes) names_.push_back(info.name);
+  if (rules_.colors_in_files || rules_.index_first) InsertColors(options.classes);
+  colors_are_gray_ =
+      !options.classes.empty() &&
+      std::all_of(options.classes.begin(), options.classes.end(), [](const ClassInfo& info) {
+        return !info.color.has_value() || IsGray(*info.color);
+      });
+  if (rules_.map.has_value()) InsertMap(*rules_.map);
+}
+
+void LabelDecoder::InsertColors(const std::vector<ClassInfo>& classes) {
+  std::unordered_map<uint32_t, int> uses;
+  for (const ClassInfo& info : classes) {
+    if (info.color.has_value()) ++uses[*info.color];
+  }
+  // A colour that several classes share names none of them.
+  for (const ClassInfo& info : classes) {
+    if (!info.color.has_value() || uses[*info.color] > 1) continue;
+    colors_.Insert(*info.color, static_cast<int32_t>(info.id));
   }
 }
 
-void LabelDecoder::InsertColor(uint32_t color, int32_t id) {
-  size_t slot = (color * 0x9E3779B1u) >> slot_shift_;
-  while (slots_[slot].id != kNoClass) slot = (slot + 1) & (slots_.size() - 1);
-  slots_[slot] = {color, id};
-}
-
-int32_t LabelDecoder::FindColor(uint32_t color) const {
-  size_t slot = (color * 0x9E3779B1u) >> slot_shift_;
-  while (slots_[slot].id != kNoClass) {
-    if (slots_[slot].color == color) return slots_[slot].id;
-    slot = (slot + 1) & (slots_.size() - 1);
+void LabelDecoder::InsertMap(const ValueMap& map) {
+  auto target = [&](uint32_t id) {
+    return static_cast<int32_t>(id == ValueMap::kToIgnore ? rules_.ignore.value_or(0) : id);
+  };
+  if (map.MapsNumbers()) {
+    number_ids_.assign(kNumbers, map.others.has_value() ? target(*map.others) : kNoClass);
   }
-  return kNoClass;
-}
-
-int32_t LabelDecoder::FindIndex(uint32_t value) const {
-  return value < class_count_ || value == ignore_ ? static_cast<int32_t>(value) : kNoClass;
-}
-
-Result<LabelKind> LabelDecoder::Classify(const SourceImage& image) const {
-  switch (image.layout) {
-    case PixelLayout::kPalette:
-      return colors_in_files_ ? kPaletteColor : kPaletteIndex;
-    case PixelLayout::kGray:
-      // With a table of gray levels only, as in {0,0,0} and {255,255,255}, gray is a colour.
-      return colors_in_files_ && colors_are_gray_ && image.stored_bits == 8 ? kGrayColor
-                                                                            : kGrayValue;
-    case PixelLayout::kRgb:
-    case PixelLayout::kRgba:
-      break;
-    case PixelLayout::kGrayAlpha:
-      return InvalidArgumentError("a label with gray and alpha channels; save it as plain gray");
+  for (const auto& [value, id] : map.ids) {
+    if ((value & kLabelColorFlag) != 0) {
+      colors_.Insert(value & ~kLabelColorFlag, target(id));
+    } else if (value < kNumbers) {
+      number_ids_[value] = target(id);
+    }
   }
-  if (!colors_in_files_) {
+}
+
+int32_t LabelDecoder::ExactNumber(uint32_t value) const {
+  if (!number_ids_.empty()) return value < kNumbers ? number_ids_[value] : kNoClass;
+  return value < class_count_ || value == rules_.ignore ? static_cast<int32_t>(value) : kNoClass;
+}
+
+LabelDecoder::Answer LabelDecoder::FindNumber(uint32_t value) const {
+  const int32_t exact = ExactNumber(value);
+  if (exact != kNoClass || !rules_.tolerance.has_value()) return {exact, true};
+  for (uint32_t off = 1; off <= *rules_.tolerance; ++off) {
+    const int32_t below = value >= off ? ExactNumber(value - off) : kNoClass;
+    const int32_t near = below != kNoClass ? below : ExactNumber(value + off);
+    if (near != kNoClass) return {near, false};
+  }
+  return {kNoClass, true};
+}
+
+LabelDecoder::Answer LabelDecoder::FindColor(uint32_t color) const {
+  const bool threshold = rules_.code == PixelCode::kThreshold;
+  const uint32_t wanted = threshold ? Threshold(color) : color;
+  const int32_t exact = colors_.Find(wanted);
+  if (exact != kNoClass || !rules_.tolerance.has_value()) return {exact, wanted == color};
+  return {colors_.FindNear(color, *rules_.tolerance), false};
+}
+
+Result<LabelKind> LabelDecoder::ClassifyPalette() const {
+  const bool by_color =
+      rules_.palette == PaletteReading::kColor ||
+      (rules_.palette == PaletteReading::kAuto && rules_.colors_in_files && !rules_.index_first);
+  if (by_color && colors_.empty()) {
+    return InvalidArgumentError(
+        "--palette color needs the colours of the classes; give them with --classes FILE "
+        "(name,r,g,b)");
+  }
+  return by_color ? kPaletteColor : kPaletteIndex;
+}
+
+Result<LabelKind> LabelDecoder::ClassifyRgb(const SourceImage& image) const {
+  if (rules_.code == PixelCode::kRedChannel) return kRedValue;
+  if (rules_.code == PixelCode::kAde20k && image.sample_bytes == 1) return kAde20kCode;
+  if (colors_.empty() && AllChannelsAreEqual(image)) return kGrayInRgb;
+  if (colors_.empty()) {
     return InvalidArgumentError(
         "this label holds colours, and the colours of the classes are not known; give them with "
         "--classes FILE (name,r,g,b)");
@@ -116,96 +231,152 @@ Result<LabelKind> LabelDecoder::Classify(const SourceImage& image) const {
   if (image.sample_bytes != 1) {
     return InvalidArgumentError("a colour label with 16 bits per channel; save it with 8");
   }
-  return kRgbColor;
+  return rules_.code == PixelCode::kThreshold ? kThresholdColor : kRgbColor;
 }
 
-Result<LabelKind> LabelDecoder::Decode(const SourceImage& image, ClassIdMap* map,
-                                       UnknownValues* unknown) const {
-  ASSIGN_OR_RETURN(LabelKind kind, Classify(image));
+Result<LabelKind> LabelDecoder::Classify(const SourceImage& image) const {
+  switch (image.layout) {
+    case PixelLayout::kPalette:
+      return ClassifyPalette();
+    case PixelLayout::kRgb:
+    case PixelLayout::kRgba:
+      return ClassifyRgb(image);
+    case PixelLayout::kGrayAlpha:
+      return InvalidArgumentError("a label with gray and alpha channels; save it as plain gray");
+    case PixelLayout::kGray:
+      break;
+  }
+  if (rules_.code == PixelCode::kAde20k) {
+    return InvalidArgumentError("a gray label, where ids stand in the red and green channels");
+  }
+  // With a table of gray levels only, as in {0,0,0} and {255,255,255}, gray is a colour.
+  const bool as_color = rules_.colors_in_files && colors_are_gray_ && image.stored_bits == 8 &&
+                        !colors_.empty() && number_ids_.empty();
+  return as_color ? kGrayColor : kGrayValue;
+}
+
+// Programs that make PNG files smaller re-order palettes, and others write palettes that have
+// nothing to do with the classes: where the two readings differ, only the user knows.
+Status LabelDecoder::CheckPalette(const SourceImage& image) const {
+  if (rules_.palette != PaletteReading::kAuto || colors_.empty()) return OkStatus();
+  std::array<int32_t, 256> color_ids;
+  bool any = false;
+  for (uint32_t i = 0; i < 256; ++i) {
+    const int32_t index = ExactNumber(i);
+    const bool has_color = i < image.palette.size();
+    color_ids[i] = has_color && index != kNoClass ? colors_.Find(image.palette[i]) : kNoClass;
+    if (color_ids[i] == index) color_ids[i] = kNoClass;
+    any |= color_ids[i] != kNoClass;
+  }
+  if (!any) return OkStatus();
+  auto name = [&](int32_t id) {
+    const auto place = static_cast<size_t>(id);
+    return place < names_.size() ? "class '" + names_[place] + "'" : std::string("no class");
+  };
+  for (uint8_t index : image.samples) {
+    if (color_ids[index] == kNoClass) continue;
+    return InvalidArgumentError(
+        "palette index " + std::to_string(index) + " means " + name(ExactNumber(index)) +
+        ", but its " + FormatLabelValue(image.palette[index] | kLabelColorFlag) + " means " +
+        name(color_ids[index]) + "; say which holds with --palette index or --palette color");
+  }
+  return OkStatus();
+}
+
+Result<DecodedLabel> LabelDecoder::Decode(const SourceImage& image, ClassIdMap* map,
+                                          UnknownValues* unknown) const {
+  DecodedLabel label;
+  ASSIGN_OR_RETURN(label.kind, Classify(image));
+  if (image.layout == PixelLayout::kPalette) RETURN_IF_ERROR(CheckPalette(image));
   map->size = image.size;
   map->dtype = dtype_;
   map->bytes.resize(image.size.pixels() * DTypeBytes(dtype_));
   if (dtype_ == DType::kU8) {
-    DecodeAs<uint8_t>(image, kind, map, unknown);
+    DecodeAs<uint8_t>(image, map, unknown, &label);
   } else {
-    DecodeAs<uint16_t>(image, kind, map, unknown);
+    DecodeAs<uint16_t>(image, map, unknown, &label);
   }
-  return kind;
+  return label;
 }
 
 template <typename Id>
-void LabelDecoder::DecodeAs(const SourceImage& image, LabelKind kind, ClassIdMap* map,
-                            UnknownValues* unknown) const {
+void LabelDecoder::DecodeAs(const SourceImage& image, ClassIdMap* map, UnknownValues* unknown,
+                            DecodedLabel* label) const {
   auto* ids = reinterpret_cast<Id*>(map->bytes.data());
-  if (kind == kRgbColor) {
-    DecodeColors(image, ids, unknown);
-  } else if (image.sample_bytes == 2) {
-    DecodeWideGray(image, ids, unknown);
+  if (ChannelsOf(image.layout) == 1 && image.sample_bytes == 1) {
+    DecodeBytes(image, ids, unknown, label);
   } else {
-    DecodeBytes(image, kind, ids, unknown);
+    DecodePixels(image, ids, unknown, label);
   }
 }
 
-// Labels consist of long runs of one colour, so the last answer is tried first.
+// Labels consist of long runs of one value, so the last answer is tried first.
 template <typename Id>
-void LabelDecoder::DecodeColors(const SourceImage& image, Id* ids, UnknownValues* unknown) const {
+void LabelDecoder::DecodePixels(const SourceImage& image, Id* ids, UnknownValues* unknown,
+                                DecodedLabel* label) const {
+  const LabelKind kind = label->kind;
+  const bool by_color = kind == kRgbColor || kind == kThresholdColor;
   const uint8_t* in = image.samples.data();
-  const int step = ChannelsOf(image.layout);
-  uint32_t last_color = 0;
-  int32_t last_id = FindColor(0);
+  const int step = ChannelsOf(image.layout) * image.sample_bytes;
+  uint32_t last = ~uint32_t{0};
+  Answer answer = {kNoClass, true};
   for (size_t i = 0, pixels = image.size.pixels(); i < pixels; ++i, in += step) {
-    uint32_t color = uint32_t{in[0]} << 16 | uint32_t{in[1]} << 8 | in[2];
-    if (color != last_color) {
-      last_color = color;
-      last_id = FindColor(color);
+    const uint32_t value = PixelValue(in, kind, image.sample_bytes);
+    if (value != last) {
+      last = value;
+      answer = by_color ? FindColor(value & ~kLabelColorFlag) : FindNumber(value);
     }
-    ids[i] = static_cast<Id>(last_id);
-    if (last_id == kNoClass) unknown->Add(color | UnknownValues::kColorFlag, 1);
+    ids[i] = static_cast<Id>(answer.id);
+    if (answer.id == kNoClass) {
+      unknown->Add(value, 1);
+    } else {
+      label->approximated += answer.exact ? 0 : 1;
+    }
   }
 }
 
-// One byte per pixel: a table of 256 answers, and a histogram to find the unknown ones.
+// One byte per pixel: a table of 256 answers, and a histogram where there is more to tell.
 template <typename Id>
-void LabelDecoder::DecodeBytes(const SourceImage& image, LabelKind kind, Id* ids,
-                               UnknownValues* unknown) const {
+void LabelDecoder::DecodeBytes(const SourceImage& image, Id* ids, UnknownValues* unknown,
+                               DecodedLabel* label) const {
+  const bool by_color = label->kind == kGrayColor || label->kind == kPaletteColor;
   std::array<Id, 256> table;
   std::array<uint32_t, 256> value_of = {};
-  std::array<uint8_t, 256> is_unknown = {};
+  std::array<Answer, 256> answers;
+  std::array<uint8_t, 256> is_odd = {};
   for (uint32_t i = 0; i < 256; ++i) {
-    uint32_t color = kind == kGrayColor         ? GrayColor(i)
-                     : i < image.palette.size() ? image.palette[i]
-                                                : 0;
-    bool by_color = kind == kGrayColor || kind == kPaletteColor;
-    int32_t id = by_color ? FindColor(color) : FindIndex(i);
-    table[i] = static_cast<Id>(id);
-    value_of[i] = by_color ? color | UnknownValues::kColorFlag : i;
-    is_unknown[i] = id == kNoClass;
+    const uint32_t color = label->kind == kGrayColor  ? GrayColor(i)
+                           : i < image.palette.size() ? image.palette[i]
+                                                      : 0;
+    answers[i] = by_color ? FindColor(color) : FindNumber(i);
+    table[i] = static_cast<Id>(answers[i].id);
+    value_of[i] = by_color ? color | kLabelColorFlag : i;
+    is_odd[i] = answers[i].id == kNoClass || !answers[i].exact;
   }
-  bool any_unknown = false;
+  const bool can_be_clipped = !by_color && class_count_ > 256;
+  if (can_be_clipped) is_odd[255] = 1;
+  bool any_odd = false;
   const uint8_t* in = image.samples.data();
   const size_t pixels = image.samples.size();
   for (size_t i = 0; i < pixels;) {
     // Eight pixels at once where they are of one run, which they mostly are.
     const size_t step = i + 8 <= pixels && IsRunOfEight(in + i) ? 8 : 1;
     std::fill_n(ids + i, step, table[in[i]]);
-    any_unknown |= is_unknown[in[i]] != 0;
+    any_odd |= is_odd[in[i]] != 0;
     i += step;
   }
-  if (!any_unknown) return;
-  for (uint8_t sample : image.samples) {
-    if (is_unknown[sample] != 0) unknown->Add(value_of[sample], 1);
+  if (!any_odd) return;
+  std::array<uint64_t, 256> counts = {};
+  for (uint8_t sample : image.samples) ++counts[sample];
+  for (uint32_t i = 0; i < 256; ++i) {
+    if (counts[i] == 0) continue;
+    if (answers[i].id == kNoClass) {
+      unknown->Add(value_of[i], counts[i]);
+    } else if (!answers[i].exact) {
+      label->approximated += counts[i];
+    }
   }
-}
-
-template <typename Id>
-void LabelDecoder::DecodeWideGray(const SourceImage& image, Id* ids, UnknownValues* unknown) const {
-  for (size_t i = 0, pixels = image.size.pixels(); i < pixels; ++i) {
-    uint16_t value;
-    std::memcpy(&value, &image.samples[2 * i], sizeof value);
-    int32_t id = FindIndex(value);
-    ids[i] = static_cast<Id>(id);
-    if (id == kNoClass) unknown->Add(value, 1);
-  }
+  label->may_be_clipped = can_be_clipped && counts[255] > 0;
 }
 
 }  // namespace shardmill

@@ -12,6 +12,8 @@
 
 #include "reader/base/status.h"
 #include "reader/schema.h"
+#include "tools/pack/color_table.h"
+#include "tools/pack/label_rules.h"
 #include "tools/pack/source_image.h"
 
 namespace shardmill {
@@ -24,15 +26,26 @@ struct ClassIdMap {
 };
 
 // How the pixels of a label file were understood.
-enum LabelKind { kGrayValue, kPaletteIndex, kPaletteColor, kGrayColor, kRgbColor, kLabelKindCount };
+enum LabelKind {
+  kGrayValue,
+  kPaletteIndex,
+  kPaletteColor,
+  kGrayColor,
+  kRgbColor,
+  kGrayInRgb,
+  kAde20kCode,
+  kRedValue,
+  kThresholdColor,
+  kDrawnShapes,  // no image: polygons and masks of an annotation file
+  kLabelKindCount,
+};
 std::string_view LabelKindName(LabelKind kind);  // "gray value", …
 std::string_view LabelKindKey(LabelKind kind);   // "gray_value", …: a stable key
 using LabelKindCounts = std::array<uint64_t, kLabelKindCount>;
 
 // Values of a label file that are neither a class nor ignore.
 struct UnknownValues {
-  // A colour as 0xRRGGBB with kColorFlag set, or a gray value or palette index.
-  static constexpr uint32_t kColorFlag = 1u << 31;
+  static constexpr uint32_t kColorFlag = kLabelColorFlag;
   // A photograph in the place of a label has as many values as pixels: only so many are kept.
   static constexpr size_t kMaxKept = 4096;
 
@@ -47,11 +60,18 @@ std::string FormatLabelValue(uint32_t value);  // "colour 12,0,255 (#0c00ff)", "
 
 struct LabelDecoderOptions {
   std::vector<ClassInfo> classes;
-  // The colours of the classes are those in the label files; else they are for display only.
-  bool colors_in_files = false;
-  std::optional<uint32_t> ignore;  // that label files may hold
+  LabelRules rules;
   DType dtype = DType::kU8;
 };
+
+struct DecodedLabel {
+  LabelKind kind = kGrayValue;
+  uint64_t approximated = 0;    // pixels whose value missed that of their class, and was rounded
+  bool may_be_clipped = false;  // 8 bits, 255 occurs, and there are class ids beyond
+};
+
+// InvalidArgument when a tolerance could take one pixel for two classes.
+Status CheckTolerance(const LabelDecoderOptions& options);
 
 // Immutable after construction: one object serves all threads.
 class LabelDecoder {
@@ -59,38 +79,46 @@ class LabelDecoder {
   explicit LabelDecoder(const LabelDecoderOptions& options);
 
   // Pixels with unknown values are counted in `unknown` and hold an arbitrary id in `map`.
-  // InvalidArgument when the kind of file cannot be a label.
-  Result<LabelKind> Decode(const SourceImage& image, ClassIdMap* map, UnknownValues* unknown) const;
+  // InvalidArgument when the kind of file cannot be a label, or when index and colour of a
+  // palette file name different classes.
+  Result<DecodedLabel> Decode(const SourceImage& image, ClassIdMap* map,
+                              UnknownValues* unknown) const;
 
  private:
-  struct Slot {
-    uint32_t color;
-    int32_t id;  // kNoClass: free
+  static constexpr int32_t kNoClass = ColorTable::kNone;
+
+  struct Answer {
+    int32_t id;
+    bool exact;
   };
-  static constexpr int32_t kNoClass = -1;
+  Answer FindColor(uint32_t color) const;
+  Answer FindNumber(uint32_t value) const;
+  int32_t ExactNumber(uint32_t value) const;
+  void InsertColors(const std::vector<ClassInfo>& classes);
+  void InsertMap(const ValueMap& map);
 
-  void InsertColor(uint32_t color, int32_t id);
-  int32_t FindColor(uint32_t color) const;
-  int32_t FindIndex(uint32_t value) const;
   Result<LabelKind> Classify(const SourceImage& image) const;
+  Result<LabelKind> ClassifyPalette() const;
+  Result<LabelKind> ClassifyRgb(const SourceImage& image) const;
+  Status CheckPalette(const SourceImage& image) const;
 
   template <typename Id>
-  void DecodeAs(const SourceImage& image, LabelKind kind, ClassIdMap* map,
-                UnknownValues* unknown) const;
+  void DecodeAs(const SourceImage& image, ClassIdMap* map, UnknownValues* unknown,
+                DecodedLabel* label) const;
   template <typename Id>
-  void DecodeColors(const SourceImage& image, Id* ids, UnknownValues* unknown) const;
+  void DecodePixels(const SourceImage& image, Id* ids, UnknownValues* unknown,
+                    DecodedLabel* label) const;
   template <typename Id>
-  void DecodeBytes(const SourceImage& image, LabelKind kind, Id* ids, UnknownValues* unknown) const;
-  template <typename Id>
-  void DecodeWideGray(const SourceImage& image, Id* ids, UnknownValues* unknown) const;
+  void DecodeBytes(const SourceImage& image, Id* ids, UnknownValues* unknown,
+                   DecodedLabel* label) const;
 
+  std::vector<std::string> names_;  // by class id
   uint32_t class_count_;
-  bool colors_in_files_;
+  LabelRules rules_;
   bool colors_are_gray_;  // all of them
-  std::optional<uint32_t> ignore_;
   DType dtype_;
-  std::vector<Slot> slots_;  // open addressing; the size is a power of two
-  int slot_shift_ = 0;
+  ColorTable colors_;
+  std::vector<int32_t> number_ids_;  // by value; empty: values are class ids
 };
 
 }  // namespace shardmill

@@ -7,14 +7,17 @@
 #include "reader/console/terminal.h"
 #include "tools/pack/class_table.h"
 #include "tools/pack/file_format.h"
-#include "tools/pack/layouts.h"
+#include "tools/pack/label_decode.h"
+#include "tools/pack/layouts/layouts.h"
 #include "tools/pack/pairing.h"
 #include "tools/pack/text_lines.h"
+#include "tools/pack/value_map.h"
 
 namespace shardmill {
 namespace {
 
 constexpr size_t kNamesShown = 12;
+constexpr uint32_t kIgnoreU8 = 255, kIgnoreU16 = 65535;
 
 std::string JoinNames(const std::vector<std::string>& names, size_t at_most) {
   std::string text;
@@ -46,28 +49,39 @@ std::string DescribeListing(const FolderListing& listing) {
   return text;
 }
 
+// "NAME: WHY" of each layout that the folder fits, general ones only when no other does.
+std::vector<std::pair<const Layout*, std::string>> FittingLayouts(const FolderListing& listing) {
+  std::vector<std::pair<const Layout*, std::string>> fitting;
+  for (const bool general : {false, true}) {
+    for (const Layout& layout : Layouts()) {
+      if (layout.general != general) continue;
+      const std::string reason = layout.recognize(listing);
+      if (!reason.empty()) fitting.emplace_back(&layout, std::string(layout.name) + ": " + reason);
+    }
+    if (!fitting.empty()) break;
+  }
+  return fitting;
+}
+
 Result<const Layout*> FindLayout(const FolderListing& listing, const std::string& name,
                                  InputSet* set) {
-  std::vector<const Layout*> fitting;
-  std::string reasons, expected;
   for (const Layout& layout : Layouts()) {
     if (name == layout.name) return &layout;
-    std::string reason = layout.recognize(listing);
-    expected += "\n  " + std::string(layout.name) + ": " + layout.expects;
-    if (reason.empty()) continue;
-    fitting.push_back(&layout);
-    reasons += "\n  " + std::string(layout.name) + ": " + reason;
   }
+  const auto fitting = FittingLayouts(listing);
   if (fitting.size() == 1) {
-    set->notes.push_back("taken for layout " + reasons.substr(reasons.find_first_not_of("\n ")));
-    return fitting.front();
+    set->notes.push_back("taken for layout " + fitting.front().second);
+    return fitting.front().first;
   }
   if (fitting.size() > 1) {
+    std::string reasons;
+    for (const auto& [layout, reason] : fitting) reasons += "\n  " + reason;
     return InvalidArgumentError(listing.root + " fits more than one layout:" + reasons +
                                 "\nSay which with --layout NAME.");
   }
-  return InvalidArgumentError("no known layout fits " + listing.root + ". It holds:" +
-                              DescribeListing(listing) + "\nExpected is one of:" + expected);
+  return InvalidArgumentError("no known layout fits " + listing.root +
+                              ". It holds:" + DescribeListing(listing) + "\nExpected is one of:\n" +
+                              DescribeLayouts());
 }
 
 // Keeps the splits that were asked for and drops empty ones.
@@ -105,22 +119,55 @@ int SplitRank(const std::string& name) {
   return name == "train" ? 0 : name == "val" ? 1 : name == "test" ? 2 : 3;
 }
 
+// What the user says of labels, in the place of what the layout says.
+Status ApplyLabelOptions(const LayoutOptions& options, const std::vector<ClassInfo>& classes,
+                         InputSet* set) {
+  LabelRules& rules = set->labels;
+  if (AllHaveColors(classes)) rules.colors_in_files = true;
+  if (options.ignore.has_value()) rules.ignore = options.ignore;
+  rules.palette = options.palette;
+  rules.tolerance = options.label_tolerance;
+  if (options.map == "none") rules.map.reset();
+  if (options.map.has_value() && options.map != "none") {
+    ASSIGN_OR_RETURN(rules.map, ReadValueMap(*options.map, set->classes));
+  }
+  if (set->task != Task::kSegmentation && (rules.map || rules.tolerance)) {
+    return InvalidArgumentError("--map and --label-tolerance are for label images; layout " +
+                                set->layout + " has none");
+  }
+  return OkStatus();
+}
+
 Status CheckIgnore(const InputSet& set) {
-  if (!set.ignore.has_value() || *set.ignore >= set.classes.size()) return OkStatus();
-  const ClassInfo& info = set.classes[*set.ignore];
-  return InvalidArgumentError("value " + std::to_string(*set.ignore) + " is both the class '" +
+  const std::optional<uint32_t> ignore = set.labels.ignore;
+  if (!ignore.has_value() || *ignore >= set.classes.size()) return OkStatus();
+  const ClassInfo& info = set.classes[*ignore];
+  return InvalidArgumentError("value " + std::to_string(*ignore) + " is both the class '" +
                               info.name + "' and the ignore value; choose another with --ignore N");
+}
+
+Status CheckLabelRules(InputSet* set) {
+  LabelRules& rules = set->labels;
+  if (rules.map.has_value()) {
+    RETURN_IF_ERROR(CheckValueMap(*rules.map, set->classes.size()));
+    // A map may say "ignore" where the files have no value for it.
+    if (!rules.ignore.has_value()) {
+      rules.ignore = set->classes.size() <= kIgnoreU8 ? kIgnoreU8 : kIgnoreU16;
+    }
+  }
+  RETURN_IF_ERROR(CheckIgnore(*set));
+  return CheckTolerance({set->classes, rules, DType::kU8});
 }
 
 }  // namespace
 
 const std::vector<Layout>& Layouts() {
   static const std::vector<Layout> layouts = {
-      {"camvid", "train.txt, val.txt, test.txt with an image path and a label path per line",
+      {"camvid", "train.txt, val.txt, test.txt with an image path and a label path per line", false,
        RecognizeCamvid, ReadCamvid},
-      {"suite", "train and train_labels (val, test likewise) with class_dict.csv", RecognizeSuite,
-       ReadSuite},
-      {"imagefolder", "train/CLASS/… and val/CLASS/…, or CLASS/…, for classification",
+      {"suite", "train and train_labels (val, test likewise) with class_dict.csv", false,
+       RecognizeSuite, ReadSuite},
+      {"imagefolder", "train/CLASS/… and val/CLASS/…, or CLASS/…, for classification", true,
        RecognizeImageFolder, ReadImageFolder},
   };
   return layouts;
@@ -132,12 +179,16 @@ std::vector<std::string> LayoutNames() {
   return names;
 }
 
-std::string UsualSplitName(const std::string& name) {
-  std::string lower = LowerCase(name);
-  if (lower == "train" || lower == "training") return "train";
-  if (lower == "val" || lower == "valid" || lower == "validation") return "val";
-  if (lower == "test" || lower == "testing") return "test";
-  return "";
+std::string DescribeLayouts() {
+  std::string text;
+  for (const Layout& layout : Layouts()) {
+    text += (text.empty() ? "  " : "\n  ") + std::string(layout.name) + ": " + layout.expects;
+  }
+  return text;
+}
+
+bool LayoutOptions::Wants(const std::string& split) const {
+  return std::find(splits.begin(), splits.end(), split) != splits.end();
 }
 
 Result<InputSet> ReadInputSet(const std::string& source, const LayoutOptions& options) {
@@ -156,10 +207,9 @@ Result<InputSet> ReadInputSet(const std::string& source, const LayoutOptions& op
   set.notes = listing.notes;
   ASSIGN_OR_RETURN(const Layout* layout, FindLayout(listing, options.layout, &set));
   set.layout = layout->name;
-  RETURN_IF_ERROR(layout->read(listing, classes, &set));
-  if (AllHaveColors(classes)) set.colors_in_files = true;
-  if (options.ignore.has_value()) set.ignore = options.ignore;
-  RETURN_IF_ERROR(CheckIgnore(set));
+  RETURN_IF_ERROR(layout->read({listing, classes, options}, &set));
+  RETURN_IF_ERROR(ApplyLabelOptions(options, classes, &set));
+  RETURN_IF_ERROR(CheckLabelRules(&set));
   RETURN_IF_ERROR(CheckSplitNames(set));
   RETURN_IF_ERROR(ChooseSplits(options.splits, &set));
   if (set.splits.empty()) {

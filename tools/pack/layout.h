@@ -1,7 +1,7 @@
 // Layouts: how data sets lie in folders, and which one a folder has.
 //
-// To add a layout, write its Recognize and Read functions in a file of its own and put it into
-// the table in layout.cc.
+// To add a layout, write its Recognize and Read functions in a file of its own below layouts/ and
+// put it into the table in layout.cc.
 #pragma once
 
 #include <optional>
@@ -14,32 +14,48 @@
 
 namespace shardmill {
 
+// How the two files of a pair are named, for layout pairs. Empty: as the folder looks.
+struct PairOptions {
+  std::string images, labels;  // folders below the source
+  std::string image_prefix, image_suffix, label_prefix, label_suffix;
+};
+
 struct LayoutOptions {
   std::string layout = "auto";
   std::vector<std::string> splits;  // only these; empty: all
   std::optional<std::string> classes_file;
   std::optional<uint32_t> ignore;  // in the place of the layout's own
+  std::optional<std::string> map;  // a file, a profile or "none", likewise
+  PaletteReading palette = PaletteReading::kAuto;
+  std::optional<uint32_t> label_tolerance;
+  PairOptions pairs;
+
+  bool Wants(const std::string& split) const;  // by name
+};
+
+struct LayoutInput {
+  const FolderListing& listing;
+  const std::vector<ClassInfo>& classes;  // the user's table, or empty
+  const LayoutOptions& options;
 };
 
 struct Layout {
   const char* name;
-  const char* expects;  // for the message that no layout fits
+  const char* expects;  // for help and for the message that no layout fits
+  // Taken only when no layout that is not general fits: many folders look like it.
+  bool general;
   // Why the folder looks like this layout; empty: it does not.
   std::string (*recognize)(const FolderListing& listing);
-  // Fills splits, classes, ignore and notes. `classes` is the user's table, or empty.
-  Status (*read)(const FolderListing& listing, const std::vector<ClassInfo>& classes,
-                 InputSet* set);
+  // Fills splits, classes, labels and notes.
+  Status (*read)(const LayoutInput& input, InputSet* set);
 };
 
 const std::vector<Layout>& Layouts();
 std::vector<std::string> LayoutNames();  // "auto" first
+std::string DescribeLayouts();           // a line for each, for help
 
 // Lists the folder, finds its layout unless one was asked for, and reads it. NotFound when there
 // is nothing to pack; InvalidArgument when the layout is not certain, saying what was seen.
 Result<InputSet> ReadInputSet(const std::string& source, const LayoutOptions& options);
-
-// "train", "val" and "test" for the usual names of splits ("training", "validation", …), also in
-// upper case; empty for other names.
-std::string UsualSplitName(const std::string& name);
 
 }  // namespace shardmill

@@ -122,6 +122,11 @@ Result<int> PackJob::Run() {
   if (!packed_) return kExitDone;
   if (!result_.unknown_labels.empty()) Warn(result_.unknown_labels);
   WarnAboutClasses();
+  if (result_.clipped_labels > 0) {
+    Warn(FormatCount(result_.clipped_labels) +
+         " label files of 8 bits hold the value 255, and there are class ids beyond it: were "
+         "larger ids cut to 255 when they were saved?");
+  }
   return result_.skipped() > options_.on_error.allowed ? kExitInputsSkipped : kExitDone;
 }
 

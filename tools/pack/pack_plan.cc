@@ -7,6 +7,7 @@
 #include "reader/base/version.h"
 #include "reader/names.h"
 #include "reader/serialize.h"
+#include "tools/pack/value_map.h"
 #include "tools/random_stream.h"
 
 namespace shardmill {
@@ -30,7 +31,7 @@ std::string_view OrderName(DiskOrder order) {
 // class has.
 std::optional<uint32_t> RecordIgnore(const InputSet& set, const PackOptions& options) {
   if (set.task == Task::kClassification) return std::nullopt;
-  if (set.ignore.has_value() || !options.crop.has_value()) return set.ignore;
+  if (set.labels.ignore.has_value() || !options.crop.has_value()) return set.labels.ignore;
   return set.classes.size() <= kPaddingU8 ? kPaddingU8 : kPaddingU16;
 }
 
@@ -81,8 +82,14 @@ std::string ClassTableDigest(const RecordSchema& schema) {
   return DigestToHex(Digest128(SerializeDeterministic(message)));
 }
 
+std::string_view PaletteName(PaletteReading palette) {
+  return palette == PaletteReading::kIndex   ? "index"
+         : palette == PaletteReading::kColor ? "color"
+                                             : "auto";
+}
+
 proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
-                         const RecordSchema& schema) {
+                         const LabelRules& labels, const RecordSchema& schema) {
   auto size = [](const std::optional<ImageSize>& value) {
     return value.has_value() ? FormatImageSize(*value) : "none";
   };
@@ -95,11 +102,15 @@ proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
       {"ignore", schema.ignore ? std::to_string(*schema.ignore) : "none"},
       {"image-codec", std::string(CodecName(options.image_codec))},
       {"label-codec", std::string(CodecName(options.label_codec))},
+      {"label-tolerance", labels.tolerance ? std::to_string(*labels.tolerance) : "none"},
+      {"map", labels.map ? FormatValueMap(*labels.map) : "none"},
       {"one-hot", options.label_encoding == LabelEncoding::kOneHotBits    ? "bits"
                   : options.label_encoding == LabelEncoding::kOneHotBytes ? "bytes"
                                                                           : "none"},
       {"order", std::string(OrderName(options.order))},
+      {"orientation", "applied"},
       {"pad-value", std::to_string(options.pad_value)},
+      {"palette", std::string(PaletteName(labels.palette))},
       {"resize", options.resize ? FormatResize(*options.resize) : "none"},
       {"seed", std::to_string(options.seed)},
       {"shard-size", FormatBytesFlag(options.shard_bytes)},
@@ -199,7 +210,7 @@ uint32_t RecordsPerBlock(const PackOptions& options, const PackPlan& plan) {
 
 Status CheckOptions(const InputSet& set, const PackOptions& options) {
   if (set.classes.empty()) return InvalidArgumentError("the class table is empty");
-  if (set.task == Task::kClassification && set.ignore.has_value()) {
+  if (set.task == Task::kClassification && set.labels.ignore.has_value()) {
     return InvalidArgumentError("--ignore is for label images; layout " + set.layout +
                                 " has a class per image");
   }
@@ -254,8 +265,7 @@ Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, const SetSiz
   PackPlan plan;
   plan.root = set.root;
   plan.task = set.task;
-  plan.colors_in_files = set.colors_in_files;
-  plan.ignore_in_files = set.ignore;
+  plan.labels = set.labels;
   plan.window = sizes.window;
   if (options.resize && options.resize->kind == ResizeRule::Kind::kExact) {
     plan.window = options.resize->size;
@@ -271,7 +281,7 @@ Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, const SetSiz
     ASSIGN_OR_RETURN(uint64_t bytes, field.TensorBytes({}));
     plan.record_bytes += bytes;
   }
-  plan.recipe = MakeRecipe(options, set.layout, plan.schema);
+  plan.recipe = MakeRecipe(options, set.layout, plan.labels, plan.schema);
   plan.dataset_id = DatasetId(plan.recipe, set);
   SHARDMILL_CHECK(sizes.records.empty() || sizes.records.size() == set.splits.size());
   for (size_t i = 0; i < set.splits.size(); ++i) {

@@ -36,8 +36,7 @@ struct PackPlan {
   std::string root;  // the source folder
   Task task = Task::kSegmentation;
   RecordSchema schema;  // `ignore` is also the padding of labels
-  bool colors_in_files = false;
-  std::optional<uint32_t> ignore_in_files;
+  LabelRules labels;
   DType label_dtype = DType::kU8;  // of class ids, before any one-hot encoding
   proto::Recipe recipe;
   Digest dataset_id = {};

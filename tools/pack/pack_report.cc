@@ -135,7 +135,12 @@ std::string ConversionsText(const PackResult& result) {
     kinds += (kinds.empty() ? "" : ", ") + std::string(LabelKindName(static_cast<LabelKind>(i))) +
              " (" + Count(count, "file") + ")";
   }
-  return kinds.empty() ? text : text + "  labels read by: " + kinds + "\n";
+  if (!kinds.empty()) text += "  labels read by: " + kinds + "\n";
+  if (result.approximated_pixels > 0) {
+    text += "  labels rounded: " + Count(result.approximated_pixels, "pixel") + " of " +
+            Count(result.approximated_labels, "file") + " taken for the nearest class\n";
+  }
+  return text;
 }
 
 std::string SkippedText(const PackResult& result) {
@@ -212,6 +217,7 @@ void WriteCounts(const PackResult& result, JsonWriter* json) {
         .Number(result.label_kinds[static_cast<size_t>(i)]);
   }
   json->EndObject();
+  json->Key("label_pixels_rounded").Number(result.approximated_pixels);
 }
 
 void WriteSkipped(const PackResult& result, JsonWriter* json) {

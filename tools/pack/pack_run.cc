@@ -27,8 +27,7 @@ bool MayBeSkipped(const Status& status) {
 LabelDecoder MakeLabelDecoder(const PackPlan& plan) {
   LabelDecoderOptions options;
   options.classes = plan.schema.classes;
-  options.colors_in_files = plan.colors_in_files;
-  options.ignore = plan.ignore_in_files;
+  options.rules = plan.labels;
   options.dtype = plan.label_dtype;
   return LabelDecoder(options);
 }
@@ -76,7 +75,7 @@ PackRun::PackRun(const PackPlan& plan, const PackOptions& options, int threads, 
 Result<PackResult> PackRun::Run() {
   for (const SplitPlan& split : plan_.splits) RETURN_IF_ERROR(PackSplit(split));
   if (!unknown_.empty()) {
-    result_.unknown_labels = unknown_.Describe(plan_.schema.classes.size(), plan_.colors_in_files);
+    result_.unknown_labels = unknown_.Describe(plan_.schema.classes.size(), plan_.labels);
   }
   if (only_label_values_) return DataLossError(result_.unknown_labels);
   return std::move(result_);
@@ -145,7 +144,12 @@ Status PackRun::TakeRecords(uint64_t index, EncodedSample encoded, ShardSequence
   }
   AddStatistics(encoded.statistics, &split.statistics);
   for (size_t i = 0; i < kConversionCount; ++i) result_.conversions[i] += encoded.conversions[i];
-  if (encoded.label_kind.has_value()) ++result_.label_kinds[*encoded.label_kind];
+  if (encoded.label.has_value()) {
+    ++result_.label_kinds[encoded.label->kind];
+    result_.approximated_pixels += encoded.label->approximated;
+    result_.approximated_labels += encoded.label->approximated > 0;
+    result_.clipped_labels += encoded.label->may_be_clipped;
+  }
   return shards->Append(index, std::move(encoded.records), encoded.statistics);
 }
 

@@ -33,7 +33,10 @@ struct PackResult {
   std::vector<SplitResult> splits;
   ConversionCounts conversions = {};
   LabelKindCounts label_kinds = {};
-  std::string unknown_labels;  // of skipped inputs: values that are no class; empty: none
+  uint64_t approximated_pixels = 0;  // of labels, rounded to the value of a class
+  uint64_t approximated_labels = 0;  // files with such pixels
+  uint64_t clipped_labels = 0;       // files that may have been cut to 8 bits
+  std::string unknown_labels;        // of skipped inputs: values that are no class; empty: none
 
   uint64_t inputs() const;
   uint64_t packed() const;

@@ -1,79 +1,159 @@
 #include "tools/pack/pairing.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 #include <utility>
 
 #include "tools/pack/file_format.h"
 #include "tools/pack/record_key.h"
+#include "tools/pack/text_lines.h"
 
 namespace shardmill {
 namespace {
 
-using FilesByStem = std::map<std::string, const ListedFile*>;
-
-// The images below a folder by their path in it without extension.
-Result<FilesByStem> CollectStems(const FolderListing& listing, const std::string& folder,
-                                 std::vector<std::string>* notes) {
-  FilesByStem stems;
-  auto [begin, end] = listing.FilesBelow(folder);
-  uint64_t others = 0;
-  for (size_t i = begin; i < end; ++i) {
-    const ListedFile& file = listing.files[i];
-    if (!HasImageExtension(file.path)) {
-      if (others++ == 0) notes->push_back("");
-      notes->back() = std::to_string(others) + " without an image's extension left out in " +
-                      folder + ", the last one " + file.path;
-      continue;
-    }
-    std::string stem(WithoutImageExtension(file.path).substr(folder.size() + 1));
-    auto [other, is_new] = stems.emplace(stem, &file);
-    if (!is_new) {
-      return InvalidArgumentError(file.path + " and " + other->second->path +
-                                  " have the same stem, so their partner is not certain; rename or "
-                                  "move one of them");
-    }
-  }
-  return stems;
+bool EndsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-// The label of an image stem; takes it out of `labels`.
-Result<const ListedFile*> TakeLabel(const std::string& stem, const std::string& suffix,
+// The stem of a file below the rule's folder; nullopt: the rule does not take it.
+std::optional<std::string> StemOf(std::string_view below, const NameRule& rule,
+                                  bool by_name_alone) {
+  const std::string_view stem = WithoutImageExtension(below);
+  const size_t slash = stem.rfind('/');
+  std::string_view folder = slash == std::string_view::npos ? "" : stem.substr(0, slash + 1);
+  std::string_view name = stem.substr(folder.size());
+  if (!rule.except_suffix.empty() && EndsWith(name, rule.except_suffix)) return std::nullopt;
+  const bool matches = name.size() > rule.prefix.size() + rule.suffix.size() &&
+                       name.substr(0, rule.prefix.size()) == rule.prefix &&
+                       EndsWith(name, rule.suffix);
+  if (!matches && rule.must_match) return std::nullopt;
+  if (rule.must_match) {
+    name.remove_prefix(rule.prefix.size());
+    name.remove_suffix(rule.suffix.size());
+  }
+  return by_name_alone ? std::string(name) : std::string(folder) + std::string(name);
+}
+
+// The label of an image stem; takes it out of `labels`. nullptr: there is none.
+Result<const ListedFile*> TakeLabel(const std::string& stem, const NameRule& rule,
                                     FilesByStem* labels) {
-  auto plain = labels->find(stem);
-  auto suffixed = suffix.empty() ? labels->end() : labels->find(stem + suffix);
-  if (plain != labels->end() && suffixed != labels->end()) {
-    return InvalidArgumentError(plain->second->path + " and " + suffixed->second->path +
+  auto plain = labels->find(stem), dressed = labels->end();
+  if (!rule.must_match && !(rule.prefix.empty() && rule.suffix.empty())) {
+    const size_t name = stem.rfind('/') + 1;
+    dressed = labels->find(stem.substr(0, name) + rule.prefix + stem.substr(name) + rule.suffix);
+  }
+  if (plain != labels->end() && dressed != labels->end()) {
+    return InvalidArgumentError(plain->second->path + " and " + dressed->second->path +
                                 " could both be the label of one image; remove one of them");
   }
-  auto found = plain != labels->end() ? plain : suffixed;
+  auto found = plain != labels->end() ? plain : dressed;
   if (found == labels->end()) return static_cast<const ListedFile*>(nullptr);
   const ListedFile* label = found->second;
   labels->erase(found);
   return label;
 }
 
+// Counts files that are left out, for one note.
+struct LeftOut {
+  uint64_t count = 0;
+  std::string last;
+
+  void Add(const std::string& path) {
+    ++count;
+    last = path;
+  }
+  void Note(const std::string& what, const std::string& folder,
+            std::vector<std::string>* notes) const {
+    if (count == 0) return;
+    notes->push_back(std::to_string(count) + " " + what + " left out in " +
+                     (folder.empty() ? "the source folder" : folder) + ", the last one " + last);
+  }
+};
+
+// The only stem that differs from `stem` in the case of its letters alone.
+std::string CaseHint(const std::string& stem, const FilesByStem& others) {
+  const std::string lower = LowerCase(stem);
+  for (const auto& [other, file] : others) {
+    if (LowerCase(other) == lower) return "; " + file->path + " differs in upper and lower case";
+  }
+  return "";
+}
+
+constexpr size_t kHintsSearched = 1000;
+
+Status AddOrphans(const FilesByStem& orphans, const FilesByStem& others, const std::string& what,
+                  const std::string& folder, InputSplit* split) {
+  size_t searched = 0;
+  for (const auto& [stem, file] : orphans) {
+    ASSIGN_OR_RETURN(std::string key, RecordKey(file->path));
+    const std::string hint = searched++ < kHintsSearched ? CaseHint(stem, others) : "";
+    split->problems.push_back({key, "there is no " + what + " with this stem in " +
+                                        (folder.empty() ? "the source folder" : folder) + hint});
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
-Result<InputSplit> PairByStem(const FolderListing& listing, const std::string& split,
-                              const PairFolders& folders, std::vector<std::string>* notes) {
-  InputSplit result;
-  result.name = split;
-  ASSIGN_OR_RETURN(FilesByStem images, CollectStems(listing, folders.images, notes));
-  ASSIGN_OR_RETURN(FilesByStem labels, CollectStems(listing, folders.labels, notes));
-  for (const auto& [stem, image] : images) {
-    ASSIGN_OR_RETURN(std::string key, RecordKey(image->path));
-    ASSIGN_OR_RETURN(const ListedFile* label, TakeLabel(stem, folders.label_suffix, &labels));
-    if (label == nullptr) {
-      result.problems.push_back({key, "there is no label with this stem in " + folders.labels});
+Result<FilesByStem> CollectStems(const FolderListing& listing, const NameRule& rule,
+                                 bool by_name_alone, std::vector<std::string>* notes) {
+  FilesByStem stems;
+  LeftOut no_images, not_matching;
+  auto [begin, end] = listing.FilesBelow(rule.folder);
+  const size_t folder_bytes = rule.folder.empty() ? 0 : rule.folder.size() + 1;
+  for (size_t i = begin; i < end; ++i) {
+    const ListedFile& file = listing.files[i];
+    if (!HasImageExtension(file.path)) {
+      no_images.Add(file.path);
       continue;
     }
-    result.samples.push_back({key, {image->path, image->bytes}, {label->path, label->bytes}, 0});
+    const auto stem = StemOf(std::string_view(file.path).substr(folder_bytes), rule, by_name_alone);
+    if (!stem.has_value()) {
+      not_matching.Add(file.path);
+      continue;
+    }
+    auto [other, is_new] = stems.emplace(*stem, &file);
+    if (!is_new) {
+      return InvalidArgumentError(file.path + " and " + other->second->path +
+                                  " have the same stem, so their partner is not certain; rename or "
+                                  "move one of them");
+    }
   }
-  for (const auto& [stem, label] : labels) {
-    ASSIGN_OR_RETURN(std::string key, RecordKey(label->path));
-    result.problems.push_back({key, "there is no image with this stem in " + folders.images});
+  no_images.Note("without an image's extension", rule.folder, notes);
+  if (rule.except_suffix.empty()) {
+    not_matching.Note("not named " + rule.prefix + "…" + rule.suffix, rule.folder, notes);
   }
+  return stems;
+}
+
+Result<Sample> MakePair(const ListedFile& image, const ListedFile& label) {
+  Sample sample;
+  ASSIGN_OR_RETURN(sample.key, RecordKey(image.path));
+  sample.image = {image.path, image.bytes};
+  sample.label = {label.path, label.bytes};
+  return sample;
+}
+
+Result<InputSplit> PairByStem(const FolderListing& listing, const std::string& split,
+                              const PairRules& rules, std::vector<std::string>* notes) {
+  InputSplit result;
+  result.name = split;
+  ASSIGN_OR_RETURN(FilesByStem images,
+                   CollectStems(listing, rules.images, rules.by_name_alone, notes));
+  ASSIGN_OR_RETURN(FilesByStem labels,
+                   CollectStems(listing, rules.labels, rules.by_name_alone, notes));
+  FilesByStem without_label;
+  for (const auto& [stem, image] : images) {
+    ASSIGN_OR_RETURN(const ListedFile* label, TakeLabel(stem, rules.labels, &labels));
+    if (label == nullptr) {
+      without_label.emplace(stem, image);
+      continue;
+    }
+    ASSIGN_OR_RETURN(Sample sample, MakePair(*image, *label));
+    result.samples.push_back(std::move(sample));
+  }
+  RETURN_IF_ERROR(AddOrphans(without_label, labels, "label", rules.labels.folder, &result));
+  RETURN_IF_ERROR(AddOrphans(labels, without_label, "image", rules.images.folder, &result));
   return result;
 }
 

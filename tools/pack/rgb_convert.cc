@@ -80,23 +80,6 @@ Turning TurningOf(int orientation) {
           orientation >= 5};
 }
 
-// Copies `stored` to `out` so that it stands upright. Pixel (y, x) of the result is the pixel of
-// `stored` at first + y * down + x * right.
-void Turn(const RgbImage& stored, int orientation, uint8_t* out) {
-  const auto height = static_cast<int64_t>(stored.size.height);
-  const auto width = static_cast<int64_t>(stored.size.width);
-  const auto [from_bottom, from_right, transposed] = TurningOf(orientation);
-  const int64_t row = from_bottom ? -width : width, column = from_right ? -1 : 1;
-  const int64_t first = (from_bottom ? (height - 1) * width : 0) + (from_right ? width - 1 : 0);
-  const int64_t down = transposed ? column : row, right = transposed ? row : column;
-  ImageSize upright = UprightSize(stored.size, orientation);
-  for (int64_t y = 0; y < upright.height; ++y) {
-    for (int64_t x = 0; x < upright.width; ++x, out += 3) {
-      std::memcpy(out, stored.pixels + 3 * (first + y * down + x * right), 3);
-    }
-  }
-}
-
 }  // namespace
 
 std::string_view ConversionName(Conversion conversion) { return kNames[conversion].text; }
@@ -104,6 +87,24 @@ std::string_view ConversionKey(Conversion conversion) { return kNames[conversion
 
 ImageSize UprightSize(ImageSize stored, int orientation) {
   return orientation >= 5 ? ImageSize{stored.width, stored.height} : stored;
+}
+
+// Pixel (y, x) of the result is the pixel of `stored` at first + y * down + x * right.
+void TurnUpright(const uint8_t* stored, ImageSize size, size_t pixel_bytes, int orientation,
+                 uint8_t* out) {
+  const auto height = static_cast<int64_t>(size.height);
+  const auto width = static_cast<int64_t>(size.width);
+  const auto bytes = static_cast<int64_t>(pixel_bytes);
+  const auto [from_bottom, from_right, transposed] = TurningOf(orientation);
+  const int64_t row = from_bottom ? -width : width, column = from_right ? -1 : 1;
+  const int64_t first = (from_bottom ? (height - 1) * width : 0) + (from_right ? width - 1 : 0);
+  const int64_t down = transposed ? column : row, right = transposed ? row : column;
+  const ImageSize upright = UprightSize(size, orientation);
+  for (int64_t y = 0; y < upright.height; ++y) {
+    for (int64_t x = 0; x < upright.width; ++x, out += bytes) {
+      std::memcpy(out, stored + bytes * (first + y * down + x * right), pixel_bytes);
+    }
+  }
 }
 
 Region StoredRegion(const Region& upright, ImageSize stored, int orientation) {
@@ -127,7 +128,7 @@ RgbImage RgbConverter::Convert(const SourceImage& image, ConversionCounts* count
   }
   if (image.orientation != 1) {
     upright_.resize(image.size.pixels() * 3);
-    Turn(rgb, image.orientation, upright_.data());
+    TurnUpright(rgb.pixels, rgb.size, 3, image.orientation, upright_.data());
     rgb = {UprightSize(image.size, image.orientation), upright_.data()};
   }
   (*counts)[kGrayToRgb] += is_gray;

@@ -49,6 +49,10 @@ class RgbConverter {
 // The size after `orientation` (1 … 8, as EXIF counts) is applied.
 ImageSize UprightSize(ImageSize stored, int orientation);
 
+// Copies a picture of dense rows to `out` so that it stands upright.
+void TurnUpright(const uint8_t* stored, ImageSize size, size_t pixel_bytes, int orientation,
+                 uint8_t* out);
+
 // Where the part `upright` of a picture that stands upright lies in the picture as stored.
 Region StoredRegion(const Region& upright, ImageSize stored, int orientation);
 

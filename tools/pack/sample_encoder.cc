@@ -4,11 +4,9 @@
 #include <utility>
 
 #include "proto/record_meta.pb.h"
-#include "reader/base/file.h"
 #include "reader/names.h"
 #include "reader/serialize.h"
 #include "reader/statistics.h"
-#include "tools/pack/file_format.h"
 #include "tools/pack/measure.h"
 #include "tools/pack/one_hot.h"
 
@@ -46,7 +44,9 @@ std::string DescribeUnknown(const UnknownValues& unknown) {
 
 SampleEncoder::SampleEncoder(const PackPlan& plan, const PackOptions& options,
                              const LabelDecoder& labels)
-    : plan_(plan), options_(options), labels_(labels) {}
+    : plan_(plan),
+      options_(options),
+      labels_({plan.root, plan.labels, options.max_pixels}, labels) {}
 
 EncodedSample SampleEncoder::Encode(const Sample& sample, const GeometryOptions& geometry,
                                     SampleWork work) {
@@ -60,8 +60,9 @@ Status SampleEncoder::MakeRecords(const Sample& sample, const GeometryOptions& g
                                   EncodedSample* encoded) {
   const bool segmentation = plan_.task == Task::kSegmentation;
   // Labels first: they are small, and a wrong class table shows in them.
-  if (segmentation) RETURN_IF_ERROR(DecodeLabels(sample, encoded));
-  ASSIGN_OR_RETURN(std::string file, ReadSource(sample.image, encoded));
+  if (segmentation) RETURN_IF_ERROR(ReadLabels(sample, encoded));
+  ASSIGN_OR_RETURN(const std::string file, ReadSourceFile(plan_.root, sample.image));
+  encoded->source_bytes += file.size();
   ASSIGN_OR_RETURN(const ImageSize size, decoder_.Open(file, options_.max_pixels));
   // A label that was scaled holds mixed colours too: its size is the better message.
   RETURN_IF_ERROR(CheckSizes(size, geometry));
@@ -109,36 +110,9 @@ Status SampleEncoder::AddRecord(const Sample& sample, const RgbImage& image,
   return OkStatus();
 }
 
-Result<std::string> SampleEncoder::ReadSource(const SourceFile& file,
-                                              EncodedSample* encoded) const {
-  Result<std::string> content = ReadFile(JoinPath(plan_.root, file.path), file.bytes);
-  const bool changed = content.ok() ? content->size() != file.bytes
-                                    : content.status().code() == StatusCode::kInvalidArgument;
-  if (changed) {
-    return DataLossError(file.path + " had " + std::to_string(file.bytes) +
-                         " bytes when the folder was listed, and was changed since");
-  }
-  if (content.ok()) encoded->source_bytes += content->size();
-  return content;
-}
-
-Status SampleEncoder::DecodeLabels(const Sample& sample, EncodedSample* encoded) {
-  const std::string context = "label " + sample.label.path;
-  ASSIGN_OR_RETURN(std::string file, ReadSource(sample.label, encoded));
-  if (SniffFormat(file) == FileFormat::kJpeg) {
-    return DataLossError(context +
-                         " is a JPEG file, which changes colours and ids; save labels as PNG");
-  }
-  RETURN_IF_ERROR(decoder_.Decode(file, options_.max_pixels, &label_image_).WithContext(context));
-  const Status stored = decoder_.CheckStoredValues();
-  if (!stored.ok()) return DataLossError(context + " " + stored.message());
-  if (label_image_.orientation != 1) {
-    return DataLossError(context + " carries an EXIF orientation; save it upright");
-  }
-  unknown_ = UnknownValues();
-  Result<LabelKind> kind = labels_.Decode(label_image_, &label_map_, &unknown_);
-  if (!kind.ok()) return kind.status().WithContext(context);
-  encoded->label_kind = *kind;
+Status SampleEncoder::ReadLabels(const Sample& sample, EncodedSample* encoded) {
+  ASSIGN_OR_RETURN(encoded->label,
+                   labels_.Read(sample, &label_map_, &unknown_, &encoded->source_bytes));
   return OkStatus();
 }
 
@@ -150,7 +124,7 @@ Status SampleEncoder::TakeUnknown(EncodedSample* encoded) {
 
 Status SampleEncoder::CheckLabels(const Sample& sample, EncodedSample* encoded) {
   if (plan_.task != Task::kSegmentation) return OkStatus();
-  RETURN_IF_ERROR(DecodeLabels(sample, encoded));
+  RETURN_IF_ERROR(ReadLabels(sample, encoded));
   return TakeUnknown(encoded);
 }
 

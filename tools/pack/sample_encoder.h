@@ -15,6 +15,7 @@
 #include "tools/pack/geometry.h"
 #include "tools/pack/image_decode.h"
 #include "tools/pack/label_decode.h"
+#include "tools/pack/label_read.h"
 #include "tools/pack/pack_plan.h"
 #include "tools/pack/rgb_convert.h"
 
@@ -25,7 +26,7 @@ struct EncodedSample {
   std::vector<EncodedRecord> records;
   proto::Statistics statistics;  // of all records
   ConversionCounts conversions = {};
-  std::optional<LabelKind> label_kind;
+  std::optional<DecodedLabel> label;
   UnknownValues unknown;  // not empty: `status` says so too
   uint64_t source_bytes = 0;
 };
@@ -48,9 +49,8 @@ class SampleEncoder {
   Result<RgbImage> ReadImage(std::vector<Placement>* placements, EncodedSample* encoded);
   Status AddRecord(const Sample& sample, const RgbImage& image, const Placement& placement,
                    const Placement& in_image, EncodedSample* encoded);
-  Result<std::string> ReadSource(const SourceFile& file, EncodedSample* encoded) const;
   // Fills label_map_ and unknown_.
-  Status DecodeLabels(const Sample& sample, EncodedSample* encoded);
+  Status ReadLabels(const Sample& sample, EncodedSample* encoded);
   // An error that describes unknown_, unless there is nothing in it.
   Status TakeUnknown(EncodedSample* encoded);
   Status CheckLabels(const Sample& sample, EncodedSample* encoded);
@@ -63,12 +63,12 @@ class SampleEncoder {
 
   const PackPlan& plan_;
   const PackOptions& options_;
-  const LabelDecoder& labels_;
+  LabelReader labels_;
   ImageDecoder decoder_;
   FieldEncoder fields_;
   RgbConverter converter_;
   // Buffers that keep their size from sample to sample.
-  SourceImage image_, label_image_;
+  SourceImage image_;
   ClassIdMap label_map_, resized_labels_, cut_labels_;
   proto::Statistics statistics_;  // of the record in work
   UnknownValues unknown_;

@@ -15,6 +15,8 @@ constexpr size_t kManyValues = 300;
 
 // Of two classes the second is often saved as white.
 constexpr uint32_t kWhite = 255;
+constexpr uint64_t kCityscapesClasses = 19;
+constexpr uint32_t kLargestCityscapesId = 33;
 
 bool IsGrayBelow(uint32_t value, uint64_t bound) {
   const uint32_t level = value & 255;
@@ -35,31 +37,53 @@ void UnknownReport::Add(const std::string& label_file, const UnknownValues& valu
   }
 }
 
-std::string UnknownReport::Hint(uint64_t classes, bool colors_in_files) const {
+bool UnknownReport::OnlyNumbersUpTo(uint32_t largest) const {
+  return !entries_.empty() && entries_.rbegin()->first <= largest;
+}
+
+std::string UnknownReport::HintForOneValue(uint32_t value, uint64_t classes,
+                                           const LabelRules& rules) const {
+  if (rules.map.has_value()) {
+    return value == kWhite && rules.map->ids.count(0) > 0 &&
+                   rules.map->ids.at(0) == ValueMap::kToIgnore
+               ? "The labels may have been shifted already, with 255 for no class: then give "
+                 "--map none --ignore 255."
+               : "Give the value a class, or 'ignore', in --map FILE.";
+  }
+  const std::string ignore =
+      "If this value means 'no class', say so with --ignore " + std::to_string(value) + ".";
+  if (rules.colors_in_files || classes != 2 || value != kWhite) {
+    return ignore + " If it means a class, give --map FILE (a line 'VALUE ID').";
+  }
+  return ignore + "\nIf the labels are black and white, give --map binary.";
+}
+
+std::string UnknownReport::Hint(uint64_t classes, const LabelRules& rules) const {
   const bool only_small_grays =
       std::all_of(entries_.begin(), entries_.end(),
                   [&](const auto& entry) { return IsGrayBelow(entry.first, classes); });
-  if (colors_in_files && only_small_grays) {
+  if (rules.colors_in_files && only_small_grays) {
     return "These look like class ids saved as RGB; save such labels as gray images.";
   }
   if (entries_.size() > kManyValues) {
     return "So many values come from smoothing or lossy compression; use labels that were never "
            "resized with interpolation nor saved as JPEG.";
   }
-  if (entries_.size() == 1 && entries_.begin()->first >= classes &&
-      entries_.begin()->first <= 65535) {
-    const std::string ignore = "If this value means 'no class', say so with --ignore " +
-                               std::to_string(entries_.begin()->first) + ".";
-    if (colors_in_files || classes != 2 || entries_.begin()->first != kWhite) return ignore;
-    return ignore +
-           "\nIf the labels are black and white, give the two classes the colours 0,0,0 and "
-           "255,255,255 (--classes FILE with name,r,g,b).";
+  if (classes == kCityscapesClasses && !rules.map.has_value() &&
+      OnlyNumbersUpTo(kLargestCityscapesId)) {
+    return "These may be the ids of Cityscapes' *_labelIds.png, which are not those of its 19 "
+           "classes: then give --map cityscapes.";
   }
-  return "Correct the labels, or the class table (--classes FILE); --on-error skip leaves such "
-         "files out.";
+  if (entries_.size() == 1 && entries_.begin()->first >= classes && OnlyNumbersUpTo(65535)) {
+    return HintForOneValue(entries_.begin()->first, classes, rules);
+  }
+  const bool numbers = OnlyNumbersUpTo(65535);
+  return std::string("Correct the labels, or the class table (--classes FILE)") +
+         (numbers ? ", or say what each value becomes (--map FILE)" : "") +
+         "; --on-error skip leaves such files out.";
 }
 
-std::string UnknownReport::Describe(uint64_t classes, bool colors_in_files) const {
+std::string UnknownReport::Describe(uint64_t classes, const LabelRules& rules) const {
   std::vector<std::pair<uint32_t, const Entry*>> worst;
   for (const auto& [value, entry] : entries_) worst.emplace_back(value, &entry);
   std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) {
@@ -79,7 +103,7 @@ std::string UnknownReport::Describe(uint64_t classes, bool colors_in_files) cons
   if (worst.size() > kValuesShown) {
     text += "\n  … " + FormatCount(worst.size()) + " values in all";
   }
-  return text + "\n" + Hint(classes, colors_in_files);
+  return text + "\n" + Hint(classes, rules);
 }
 
 }  // namespace shardmill

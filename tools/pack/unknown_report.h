@@ -20,8 +20,8 @@ class UnknownReport {
   uint64_t files() const { return files_; }
 
   // The worst values with their pixels and sample files, and what may be behind them. `classes`
-  // and `colors_in_files` are what the labels were read with.
-  std::string Describe(uint64_t classes, bool colors_in_files) const;
+  // and `rules` are what the labels were read with.
+  std::string Describe(uint64_t classes, const LabelRules& rules) const;
 
  private:
   static constexpr size_t kMaxValues = 65536;
@@ -31,7 +31,9 @@ class UnknownReport {
     uint64_t files = 0;
     std::vector<std::string> examples;
   };
-  std::string Hint(uint64_t classes, bool colors_in_files) const;
+  std::string Hint(uint64_t classes, const LabelRules& rules) const;
+  std::string HintForOneValue(uint32_t value, uint64_t classes, const LabelRules& rules) const;
+  bool OnlyNumbersUpTo(uint32_t largest) const;
 
   std::map<uint32_t, Entry> entries_;
   uint64_t pixels_ = 0;

@@ -48,8 +48,8 @@ TEST_F(LayoutTest, SuitePairsByStemInSortedOrder) {
          "train_labels/a.b.c_L.png", "train_labels/b.png", "train_labels/sub/x_L.png"});
   InputSet set = Good();
   EXPECT_EQ(set.layout, "suite");
-  EXPECT_TRUE(set.colors_in_files);
-  EXPECT_FALSE(set.ignore.has_value());
+  EXPECT_TRUE(set.labels.colors_in_files);
+  EXPECT_FALSE(set.labels.ignore.has_value());
   ASSERT_EQ(set.splits.size(), 2u);
   EXPECT_EQ(set.splits[0].name, "train");
   EXPECT_EQ(Keys(set.splits[0]),
@@ -103,10 +103,10 @@ TEST_F(LayoutTest, CamvidPathsAreRerooted) {
   folder_.Write("val.txt", "C:\\data\\deep\\val\\3.png\tC:\\data\\valannot\\3.png");
   InputSet set = Good();
   EXPECT_EQ(set.layout, "camvid");
-  EXPECT_EQ(set.ignore, 11u);
+  EXPECT_EQ(set.labels.ignore, 11u);
   EXPECT_EQ(set.classes.size(), 11u);
   EXPECT_EQ(set.classes[10].name, "bicyclist");
-  EXPECT_FALSE(set.colors_in_files);
+  EXPECT_FALSE(set.labels.colors_in_files);
   EXPECT_EQ(Keys(set.splits[0]), (std::vector<std::string>{"train/1.png", "train/2.png"}));
   EXPECT_EQ(set.splits[0].samples[0].label.path, "trainannot/1.png");
   EXPECT_EQ(Keys(set.splits[1]), std::vector<std::string>{"deep/val/3.png"});
@@ -260,7 +260,7 @@ TEST_F(LayoutTest, IgnoreThatIsAClassIsRefused) {
   ExpectError(StatusCode::kInvalidArgument,
               "value 1 is both the class 'road' and the ignore value");
   options_.ignore = 2;
-  EXPECT_EQ(Good().ignore, 2u);
+  EXPECT_EQ(Good().labels.ignore, 2u);
 }
 
 TEST_F(LayoutTest, ClassesFileTakesTheLayoutsPlace) {
@@ -271,9 +271,9 @@ TEST_F(LayoutTest, ClassesFileTakesTheLayoutsPlace) {
   tables.Write("colors.csv", kTable);
   options_.classes_file = tables.At("names.csv");
   EXPECT_EQ(Good().classes.size(), 2u);
-  EXPECT_FALSE(Good().colors_in_files);
+  EXPECT_FALSE(Good().labels.colors_in_files);
   options_.classes_file = tables.At("colors.csv");
-  EXPECT_TRUE(Good().colors_in_files);
+  EXPECT_TRUE(Good().labels.colors_in_files);
 }
 
 }  // namespace

@@ -408,6 +408,8 @@ TEST_F(PackJobTest, PaletteGrayAndRgbLabelsAgree) {
           PalettePng(size, indices, {kColors[2], kColors[1], kColors[0]}));
   AddPair("train", "rgb.png", image, Png(ColorLabel(size, ids)));
   AddPair("train", "gray.png", image, Png(GrayLabel(size, ids)));
+  ExpectError(StatusCode::kInvalidArgument, "say which holds with --palette index");
+  options_.layout.palette = PaletteReading::kColor;
   ExpectCode(0);
   for (const auto& [key, record] : Read("train")) EXPECT_EQ(record.label, ids) << key;
   EXPECT_NE(out_.find("gray value (1 file), palette colour (1 file), RGB colour (1 file)"),
@@ -462,7 +464,7 @@ TEST_F(PackJobTest, CountsAddUpWhateverIsBroken) {
   for (const char* text :
        {"train/empty.png: this is an empty file",
         "train/cut.png: ", "train/short.jpg: damaged JPEG", "train/text.png: this is no image file",
-        "label train_labels/lossy.png is a JPEG file", "train/orphan.png: there is no label",
+        "label train_labels/lossy.png: this is a JPEG file", "train/orphan.png: there is no label",
         "train_labels/widow.png: there is no image"}) {
     EXPECT_NE(out_.find(text), std::string::npos) << text << "\n" << out_;
   }
@@ -517,7 +519,7 @@ TEST_F(PackJobTest, BlackAndWhiteLabelsPackByATableOfTheseColors) {
   AddPair("train", "a.png", Png(Photo({1, 2}, 1)),
           Png(MakeImage({1, 2}, 1, [](int, int x, int) { return 255 * x; })));
   source_.Write("class_dict.csv", "name\nback\nfront\n");
-  ExpectError(StatusCode::kDataLoss, "0,0,0 and 255,255,255");
+  ExpectError(StatusCode::kDataLoss, "--map binary");
   source_.Write("class_dict.csv", "name,r,g,b\nback,0,0,0\nfront,255,255,255\n");
   ExpectCode(0);
   EXPECT_EQ(Read("train")["train/a.png"].label, (std::vector<uint8_t>{0, 1}));

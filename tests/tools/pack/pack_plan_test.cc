@@ -145,16 +145,16 @@ TEST(PackPlan, PaddingValueIsNoClass) {
   EXPECT_EQ(Plan(MakeSet(2, 1, 256), options).schema.ignore, 65535u);
   EXPECT_EQ(Plan(MakeSet(2, 1, 256), options).label_dtype, DType::kU16);
   InputSet set = MakeSet(2, 1, 11);
-  set.ignore = 11;
+  set.labels.ignore = 11;
   EXPECT_EQ(Plan(set, options).schema.ignore, 11u);
-  EXPECT_FALSE(Plan(MakeSet(2, 1, 255), options).ignore_in_files.has_value());
+  EXPECT_FALSE(Plan(MakeSet(2, 1, 255), options).labels.ignore.has_value());
 }
 
 TEST(PackPlan, LabelTypeHoldsClassesAndIgnore) {
   EXPECT_EQ(Plan(MakeSet(2, 1, 256), PackOptions()).label_dtype, DType::kU8);
   EXPECT_EQ(Plan(MakeSet(2, 1, 257), PackOptions()).label_dtype, DType::kU16);
   InputSet set = MakeSet(2, 1, 3);
-  set.ignore = 256;
+  set.labels.ignore = 256;
   EXPECT_EQ(Plan(set, PackOptions()).label_dtype, DType::kU16);
 }
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "reader/base/file.h"
-#include "tools/pack/layouts.h"
+#include "tools/pack/layouts/layouts.h"
 #include "tools/pack/record_key.h"
 #include "tools/pack/text_lines.h"
 
@@ -179,18 +179,17 @@ std::string RecognizeCamvid(const FolderListing& listing) {
   return "";
 }
 
-Status ReadCamvid(const FolderListing& listing, const std::vector<ClassInfo>& classes,
-                  InputSet* set) {
+Status ReadCamvid(const LayoutInput& input, InputSet* set) {
   for (const char* split : kSplits) {
     std::string list_file = std::string(split) + ".txt";
-    if (listing.Find(list_file) == nullptr) continue;
-    InputSplit input;
-    input.name = split;
-    RETURN_IF_ERROR(ListReader(listing, list_file, &input).Read());
-    set->splits.push_back(std::move(input));
+    if (input.listing.Find(list_file) == nullptr) continue;
+    InputSplit listed;
+    listed.name = split;
+    RETURN_IF_ERROR(ListReader(input.listing, list_file, &listed).Read());
+    set->splits.push_back(std::move(listed));
   }
-  set->classes = classes.empty() ? CamvidClasses() : classes;
-  set->ignore = kIgnore;
+  set->classes = input.classes.empty() ? CamvidClasses() : input.classes;
+  set->labels.ignore = kIgnore;
   return OkStatus();
 }
 

@@ -3,19 +3,15 @@
 #include <set>
 #include <utility>
 
-#include "reader/base/checksum.h"
 #include "tools/pack/class_table.h"
 #include "tools/pack/file_format.h"
-#include "tools/pack/layout.h"
-#include "tools/pack/layouts.h"
+#include "tools/pack/layouts/layouts.h"
 #include "tools/pack/record_key.h"
+#include "tools/pack/split_names.h"
 #include "tools/pack/text_lines.h"
 
 namespace shardmill {
 namespace {
-
-// One in this many images goes to the made val split.
-constexpr uint64_t kValShare = 10;
 
 // Folders of these names hold the halves of pairs, never a class: taking them for classes would
 // silently train on nonsense.
@@ -134,8 +130,7 @@ Status ClassFolderReader::AddFile(const ListedFile& file, size_t parent_bytes, I
 }
 
 Status ClassFolderReader::ReadSamples(const std::string& parent, InputSplit* split) {
-  auto [begin, end] = parent.empty() ? std::pair<size_t, size_t>{0, listing_.files.size()}
-                                     : listing_.FilesBelow(parent);
+  auto [begin, end] = listing_.FilesBelow(parent);
   const size_t parent_bytes = parent.empty() ? 0 : parent.size() + 1;
   for (size_t i = begin; i < end; ++i) {
     RETURN_IF_ERROR(AddFile(listing_.files[i], parent_bytes, split));
@@ -152,20 +147,9 @@ Status ClassFolderReader::ReadSplit(const std::string& folder, const std::string
 }
 
 Status ClassFolderReader::ReadAndSplit() {
-  InputSplit all, train, val;
+  InputSplit all;
   RETURN_IF_ERROR(ReadSamples("", &all));
-  train.name = "train";
-  val.name = "val";
-  train.problems = std::move(all.problems);
-  for (Sample& sample : all.samples) {
-    bool to_val = Checksum64(sample.key.data(), sample.key.size()) % kValShare == 0;
-    (to_val ? val : train).samples.push_back(std::move(sample));
-  }
-  set_->notes.push_back("the folder has no splits: made train and val 90/10 by hash of the key (" +
-                        std::to_string(train.samples.size()) + " and " +
-                        std::to_string(val.samples.size()) + ")");
-  set_->splits.push_back(std::move(train));
-  set_->splits.push_back(std::move(val));
+  DivideByKey(std::move(all), set_);
   return OkStatus();
 }
 
@@ -201,8 +185,9 @@ std::string RecognizeImageFolder(const FolderListing& listing) {
          (classes.size() > 1 ? ", " + classes[1] + (classes.size() > 2 ? ", …" : "") : "") + ")";
 }
 
-Status ReadImageFolder(const FolderListing& listing, const std::vector<ClassInfo>& classes,
-                       InputSet* set) {
+Status ReadImageFolder(const LayoutInput& input, InputSet* set) {
+  const FolderListing& listing = input.listing;
+  const std::vector<ClassInfo>& classes = input.classes;
   set->task = Task::kClassification;
   set->classes = classes;
   ClassFolderReader reader(listing, set);

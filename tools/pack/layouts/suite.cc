@@ -3,9 +3,9 @@
 #include "reader/base/file.h"
 #include "reader/names.h"
 #include "tools/pack/class_table.h"
-#include "tools/pack/layout.h"
-#include "tools/pack/layouts.h"
+#include "tools/pack/layouts/layouts.h"
 #include "tools/pack/pairing.h"
+#include "tools/pack/split_names.h"
 
 namespace shardmill {
 namespace {
@@ -30,21 +30,21 @@ std::string RecognizeSuite(const FolderListing& listing) {
   return "folder " + splits.front() + " lies beside " + splits.front() + kLabelsSuffix;
 }
 
-Status ReadSuite(const FolderListing& listing, const std::vector<ClassInfo>& classes,
-                 InputSet* set) {
+Status ReadSuite(const LayoutInput& input, InputSet* set) {
+  const FolderListing& listing = input.listing;
   std::vector<std::string> folders = SplitFolders(listing);
   if (folders.empty()) {
     return InvalidArgumentError("no folder X with a folder X_labels beside it in " + listing.root);
   }
-  set->classes = classes;
-  if (classes.empty()) {
+  set->classes = input.classes;
+  if (input.classes.empty()) {
     if (listing.Find(kClassTable) == nullptr) {
       return NotFoundError("there is no " + std::string(kClassTable) + " in " + listing.root +
                            "; give the class table with --classes FILE");
     }
     ASSIGN_OR_RETURN(set->classes, ReadClassTable(JoinPath(listing.root, kClassTable)));
   }
-  set->colors_in_files = AllHaveColors(set->classes);
+  set->labels.colors_in_files = AllHaveColors(set->classes);
   for (const std::string& folder : folders) {
     const std::string usual = UsualSplitName(folder);
     const std::string split = usual.empty() ? folder : usual;
@@ -52,9 +52,12 @@ Status ReadSuite(const FolderListing& listing, const std::vector<ClassInfo>& cla
       return InvalidArgumentError("folder '" + folder +
                                   "' cannot be the name of a split; use letters, digits, _ . -");
     }
-    PairFolders pair = {folder, folder + kLabelsSuffix, "_L"};
-    ASSIGN_OR_RETURN(InputSplit input, PairByStem(listing, split, pair, &set->notes));
-    set->splits.push_back(std::move(input));
+    PairRules rules;
+    rules.images.folder = folder;
+    rules.labels.folder = folder + kLabelsSuffix;
+    rules.labels.suffix = "_L";
+    ASSIGN_OR_RETURN(InputSplit pairs, PairByStem(listing, split, rules, &set->notes));
+    set->splits.push_back(std::move(pairs));
   }
   for (const std::string& folder : listing.FoldersIn("")) {
     if (UsualSplitName(folder).empty() || listing.HasFolder(folder + kLabelsSuffix)) continue;

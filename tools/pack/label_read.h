@@ -1,0 +1,49 @@
+// Reads the label of a sample: file, decoding, class ids.
+//
+// Belongs to one worker thread; the label decoder is shared.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "tools/pack/image_decode.h"
+#include "tools/pack/input_set.h"
+#include "tools/pack/label_decode.h"
+
+namespace shardmill {
+
+// The content of a file below `root`. DataLoss when its size is not what it was when the folder
+// was listed.
+Result<std::string> ReadSourceFile(const std::string& root, const SourceFile& file);
+
+struct LabelReaderOptions {
+  std::string root;
+  LabelRules rules;
+  uint64_t max_pixels = 0;
+};
+
+class LabelReader {
+ public:
+  LabelReader(LabelReaderOptions options, const LabelDecoder& decoder);
+
+  // Fills `map`, upright, and `unknown`; adds what was read to `source_bytes`. Errors name the
+  // label file.
+  Result<DecodedLabel> Read(const Sample& sample, ClassIdMap* map, UnknownValues* unknown,
+                            uint64_t* source_bytes);
+
+ private:
+  Result<DecodedLabel> ReadImage(const std::string& file, ClassIdMap* map, UnknownValues* unknown);
+  Status CheckForm(const std::string& file) const;
+  void TurnMap(int orientation, ClassIdMap* map);
+
+  const LabelReaderOptions options_;
+  const LabelDecoder& decoder_;
+  ImageDecoder images_;
+  // Buffers that keep their size from label to label.
+  SourceImage image_;
+  std::vector<uint8_t> turned_;
+};
+
+}  // namespace shardmill

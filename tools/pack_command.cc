@@ -10,6 +10,7 @@
 #include "CLI/Formatter.hpp"
 #include "reader/console/command_line.h"
 #include "reader/console/option_types.h"
+#include "tools/pack/codec_choice.h"
 #include "tools/pack/layout.h"
 #include "tools/pack/pack_job.h"
 #include "tools/pack/pack_options.h"
@@ -40,8 +41,6 @@ const std::map<std::string, LabelEncoding>& OneHotNames() {
       {"bytes", LabelEncoding::kOneHotBytes}};
   return names;
 }
-
-Codec CodecByName(const std::string& name) { return name == "raw" ? Codec::kRaw : Codec::kZstd; }
 
 CropMode CropModeByName(const std::string& name) {
   for (CropMode mode : {CropMode::kRandom, CropMode::kCorners, CropMode::kTile}) {
@@ -121,8 +120,8 @@ Result<PackOptions> Check(const PackFlags& flags) {
   options.crop_mode = CropModeByName(flags.crop_mode);
   options.eval_crop_mode = CropModeByName(flags.eval_crop_mode);
   options.label_encoding = OneHotNames().at(flags.one_hot);
-  options.image_codec = CodecByName(flags.image_codec);
-  options.label_codec = CodecByName(flags.label_codec);
+  ASSIGN_OR_RETURN(options.image_codec, ParseCodecChoice(flags.image_codec));
+  ASSIGN_OR_RETURN(options.label_codec, ParseCodecChoice(flags.label_codec));
   options.order = flags.order == "shuffled" ? DiskOrder::kShuffled
                   : flags.order == "sorted" ? DiskOrder::kSorted
                                             : DiskOrder::kByDefault;
@@ -139,6 +138,24 @@ void AddChoice(CLI::App* app, const std::string& flag, std::string* value,
   CLI::Option* option = app->add_option(flag, *value, description);
   option->type_name(type)->check(CLI::IsMember(choices).description(""));
   if (!value->empty()) option->default_str(*value);
+}
+
+std::string CheckImageCodec(const std::string& text) {
+  return std::string(ParseCodecChoice(text).status().message());
+}
+
+std::string CheckLabelCodec(const std::string& text) {
+  const Result<CodecChoice> choice = ParseCodecChoice(text);
+  if (choice.ok() && choice->codec == Codec::kJpeg) return "JPEG changes class ids";
+  return std::string(choice.status().message());
+}
+
+void AddCodec(CLI::App* app, const std::string& flag, std::string* value, const std::string& more,
+              std::string (*check)(const std::string&), const std::string& description) {
+  app->add_option(flag, *value, description)
+      ->type_name("raw|zstd[:LEVEL]|zstd-dict[:LEVEL]" + more)
+      ->check(check, "")
+      ->default_str(*value);
 }
 
 void AddInputOptions(CLI::App* app, PackFlags* flags) {
@@ -207,9 +224,10 @@ void AddGeometryOptions(CLI::App* app, PackFlags* flags) {
 void AddOutputOptions(CLI::App* app, PackFlags* flags) {
   AddChoice(app, "--one-hot", &flags->one_hot, {"none", "bits", "bytes"},
             "Store labels as one-hot vectors; the loader makes them from indices too");
-  AddChoice(app, "--image-codec", &flags->image_codec, {"raw", "zstd"}, "How images are stored");
-  AddChoice(app, "--label-codec", &flags->label_codec, {"zstd", "raw"},
-            "How label images are stored");
+  AddCodec(app, "--image-codec", &flags->image_codec, "|jpeg[:QUALITY]", CheckImageCodec,
+           "How images are stored; JPEG files that nothing changes are kept as they are");
+  AddCodec(app, "--label-codec", &flags->label_codec, "", CheckLabelCodec,
+           "How label images are stored; zstd-dict learns from the set first, for small records");
   AddChoice(app, "--order", &flags->order, {"shuffled", "sorted"},
             "Order in the shards; by default train is shuffled and the others are sorted");
   AddBytes(app, "--shard-size", &flags->pack.shard_bytes, "Target for the records of one shard");

@@ -173,6 +173,11 @@ Result<Region> ImageDecoder::Read(const Region& needed, SourceImage* image) {
   }
 }
 
+bool ImageDecoder::IsUprightJpeg() const {
+  return format_ == FileFormat::kJpeg && jpeg_.header().orientation == 1 &&
+         !jpeg_.header().was_cmyk;
+}
+
 Status ImageDecoder::CheckStoredValues() const {
   const std::string name(FileFormatName(format_));
   if (form_.palette) {

@@ -34,6 +34,9 @@ class ImageDecoder {
   // Both, for the whole picture.
   Status Decode(std::string_view file, uint64_t max_pixels, SourceImage* image);
 
+  // After Open(): a JPEG file that holds its picture upright, in gray or in colours, not in ink.
+  bool IsUprightJpeg() const;
+
   // DataLoss when the samples of the file that was opened are not the values that it stores, as
   // happens to palettes of other formats than PNG: such a file shows a picture, but is no label.
   Status CheckStoredValues() const;

@@ -16,6 +16,7 @@
 #include "tools/pack/pack_report.h"
 #include "tools/pack/pack_run.h"
 #include "tools/pack/set_sizes.h"
+#include "tools/pack/train_dictionaries.h"
 #include "tools/progress.h"
 
 namespace shardmill {
@@ -58,6 +59,13 @@ Status CheckOutput(const PackOptions& options) {
                               " is the source folder itself; choose another folder");
 }
 
+std::string SizesNote(const SetSizes& sizes) {
+  return "the images come in " + sizes.sizes +
+         ": each record keeps its own size; --resize HEIGHTxWIDTH or --crop HEIGHTxWIDTH makes "
+         "them "
+         "equal, as batches without padding need";
+}
+
 class PackJob {
  public:
   PackJob(const PackOptions& options, ReportStyle style) : options_(options), style_(style) {}
@@ -65,6 +73,7 @@ class PackJob {
   Result<int> Run();
 
  private:
+  void AddNote(const std::string& note);
   Status Pack();
   Status Finish(OutputFolder* folder, Progress* progress);
   void PrintReport(bool colored) const;
@@ -104,6 +113,11 @@ PackReport PackJob::Report() const {
   return report;
 }
 
+void PackJob::AddNote(const std::string& note) {
+  notes_.push_back(note);
+  Note(options_, note);
+}
+
 Result<int> PackJob::Run() {
   RETURN_IF_ERROR(CheckOutput(options_));
   ASSIGN_OR_RETURN(threads_, ResolveThreads(options_.jobs, 1));
@@ -116,8 +130,12 @@ Result<int> PackJob::Run() {
   for (const std::string& note : notes_) Note(options_, note);
   if (!options_.on_error.skip) RETURN_IF_ERROR(ProblemsError(set));
   ASSIGN_OR_RETURN(const SetSizes sizes, FindSetSizes(set, options_, threads_));
+  if (!sizes.sizes.empty()) AddNote(SizesNote(sizes));
   ASSIGN_OR_RETURN(plan_, MakePlan(std::move(set), options_, sizes));
-  if (!options_.dry_run) RETURN_IF_ERROR(Pack());
+  if (!options_.dry_run) {
+    RETURN_IF_ERROR(TrainDictionaries(options_, threads_, &plan_));
+    RETURN_IF_ERROR(Pack());
+  }
   PrintReport(WantsColor(stdout));
   if (!packed_) return kExitDone;
   if (!result_.unknown_labels.empty()) Warn(result_.unknown_labels);

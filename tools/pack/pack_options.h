@@ -6,6 +6,7 @@
 #include <string>
 
 #include "reader/schema.h"
+#include "tools/pack/codec_choice.h"
 #include "tools/pack/layout.h"
 #include "tools/pack/placement.h"
 
@@ -35,8 +36,8 @@ struct PackOptions {
   uint32_t variants = 1;      // of each image of train, with CropMode::kRandom
   uint32_t tile_overlap = 0;  // pixels
   LabelEncoding label_encoding = LabelEncoding::kIndex;
-  Codec image_codec = Codec::kRaw;
-  Codec label_codec = Codec::kZstd;
+  CodecChoice image_codec = Codec::kRaw;
+  CodecChoice label_codec = Codec::kZstd;
   DiskOrder order = DiskOrder::kByDefault;
   uint64_t seed = 1;
   uint8_t pad_value = 0;  // of images

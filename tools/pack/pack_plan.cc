@@ -41,10 +41,17 @@ DType IdType(const RecordSchema& schema) {
   return largest <= 255 ? DType::kU8 : DType::kU16;
 }
 
+// Height and width of a record; both vary where the set has no size.
+std::vector<int64_t> Sides(ImageSize window) {
+  if (window.pixels() == 0) return {kVariableDim, kVariableDim};
+  return {window.height, window.width};
+}
+
 FieldSpec ImageField(ImageSize window, Codec codec) {
   FieldSpec field;
   field.name = "image";
-  field.shape = {window.height, window.width, 3};
+  field.shape = Sides(window);
+  field.shape.push_back(3);
   field.codec = codec;
   field.role = Role::kImage;
   return field;
@@ -57,9 +64,9 @@ FieldSpec LabelField(Task task, ImageSize window, int64_t classes, DType id_type
   field.encoding = options.label_encoding;
   field.role = task == Task::kSegmentation ? Role::kClassMap : Role::kClassId;
   field.dtype = options.label_encoding == LabelEncoding::kIndex ? id_type : DType::kU8;
-  if (task == Task::kSegmentation) field.shape = {window.height, window.width};
+  if (task == Task::kSegmentation) field.shape = Sides(window);
   // A class id takes a byte or two: nothing to compress.
-  field.codec = task == Task::kSegmentation ? options.label_codec : Codec::kRaw;
+  field.codec = task == Task::kSegmentation ? options.label_codec.codec : Codec::kRaw;
   switch (options.label_encoding) {
     case LabelEncoding::kOneHotBits:
       field.shape.push_back((classes + 7) / 8);
@@ -100,8 +107,8 @@ proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
       {"crop-mode", options.crop ? std::string(CropModeName(options.crop_mode)) : "none"},
       {"eval-crop-mode", options.crop ? std::string(CropModeName(options.eval_crop_mode)) : "none"},
       {"ignore", schema.ignore ? std::to_string(*schema.ignore) : "none"},
-      {"image-codec", std::string(CodecName(options.image_codec))},
-      {"label-codec", std::string(CodecName(options.label_codec))},
+      {"image-codec", FormatCodecChoice(options.image_codec)},
+      {"label-codec", FormatCodecChoice(options.label_codec)},
       {"label-tolerance", labels.tolerance ? std::to_string(*labels.tolerance) : "none"},
       {"map", labels.map ? FormatValueMap(*labels.map) : "none"},
       {"one-hot", options.label_encoding == LabelEncoding::kOneHotBits    ? "bits"
@@ -164,6 +171,13 @@ void Shuffle(uint64_t seed, const std::string& split, std::vector<Sample>* sampl
   for (uint64_t i = samples->size(); i > 1; --i) {
     std::swap((*samples)[i - 1], (*samples)[random.Below(i)]);
   }
+}
+
+// Bytes of a record of the field; `pixels` counts where its sides vary.
+Result<uint64_t> RecordBytes(const FieldSpec& field, uint64_t pixels) {
+  if (field.IsFixedShape()) return field.TensorBytes(std::vector<uint32_t>());
+  ASSIGN_OR_RETURN(const uint64_t pixel_bytes, field.TensorBytes({1, 1}));
+  return pixel_bytes * std::max<uint64_t>(1, pixels);
 }
 
 // Inputs per shard, from what an input gives on average.
@@ -267,6 +281,7 @@ Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, const SetSiz
   plan.task = set.task;
   plan.labels = set.labels;
   plan.window = sizes.window;
+  plan.sizes = sizes.sizes;
   if (options.resize && options.resize->kind == ResizeRule::Kind::kExact) {
     plan.window = options.resize->size;
   }
@@ -274,12 +289,14 @@ Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, const SetSiz
   plan.schema.classes = set.classes;
   plan.schema.ignore = RecordIgnore(set, options);
   plan.label_dtype = IdType(plan.schema);
-  plan.schema.fields = {ImageField(plan.window, options.image_codec),
+  plan.schema.fields = {ImageField(plan.window, options.image_codec.codec),
                         LabelField(set.task, plan.window, static_cast<int64_t>(set.classes.size()),
                                    plan.label_dtype, options)};
   for (const FieldSpec& field : plan.schema.fields) {
-    ASSIGN_OR_RETURN(uint64_t bytes, field.TensorBytes({}));
-    plan.record_bytes += bytes;
+    ASSIGN_OR_RETURN(const uint64_t mean, RecordBytes(field, sizes.mean_pixels));
+    ASSIGN_OR_RETURN(const uint64_t largest, RecordBytes(field, sizes.largest_pixels));
+    plan.record_bytes += mean;
+    plan.largest_record_bytes += largest;
   }
   plan.recipe = MakeRecipe(options, set.layout, plan.labels, plan.schema);
   plan.dataset_id = DatasetId(plan.recipe, set);

@@ -40,8 +40,10 @@ struct PackPlan {
   DType label_dtype = DType::kU8;  // of class ids, before any one-hot encoding
   proto::Recipe recipe;
   Digest dataset_id = {};
-  ImageSize window;           // of every record
-  uint64_t record_bytes = 0;  // uncompressed
+  ImageSize window;           // of every record; 0 × 0: each has its own
+  std::string sizes;          // then: which ones, in words
+  uint64_t record_bytes = 0;  // uncompressed, on average
+  uint64_t largest_record_bytes = 0;
   uint32_t records_per_block = 1;
   std::vector<SplitPlan> splits;
 
@@ -52,8 +54,11 @@ struct PackPlan {
 
 // What the plan must know of the images' sizes; see set_sizes.h.
 struct SetSizes {
-  ImageSize window;               // of the records, where no option gives it
-  std::vector<uint64_t> records;  // per split of the set; empty: they follow from the options
+  ImageSize window;                    // of the records, where no option gives it and they have one
+  std::vector<uint64_t> records = {};  // per split of the set; empty: they follow from the options
+  uint64_t mean_pixels = 0;            // of the records, where they have several sizes
+  uint64_t largest_pixels = 0;
+  std::string sizes = {};  // those, in words
 };
 
 // How windows are placed in a split: what is random happens in train alone.

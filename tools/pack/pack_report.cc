@@ -50,7 +50,8 @@ bool IsSegmentation(const PackReport& report) { return report.plan->task == Task
 std::string FieldText(const FieldSpec& field) {
   std::string text = field.name + " " + std::string(DTypeName(field.dtype)) + " [";
   for (size_t i = 0; i < field.shape.size(); ++i) {
-    text += (i == 0 ? "" : " × ") + std::to_string(field.shape[i]);
+    const bool varies = field.shape[i] == kVariableDim;
+    text += (i == 0 ? "" : " × ") + (varies ? "?" : std::to_string(field.shape[i]));
   }
   text += "] " + std::string(CodecName(field.codec));
   if (field.encoding != LabelEncoding::kNone) {
@@ -239,8 +240,12 @@ void WritePlan(const PackReport& report, JsonWriter* json) {
   json->Key("dataset_id").String(DigestToHex(report.plan->dataset_id));
   json->Key("layout").String(report.layout);
   json->Key("task").String(IsSegmentation(report) ? "segmentation" : "classification");
-  json->Key("height").Number(report.plan->window.height);
-  json->Key("width").Number(report.plan->window.width);
+  const ImageSize window = report.plan->window;
+  const bool one_size = window.pixels() > 0;
+  json->Key("height");
+  one_size ? json->Number(window.height) : json->Null();
+  json->Key("width");
+  one_size ? json->Number(window.width) : json->Null();
   json->Key("ignore");
   report.plan->schema.ignore.has_value() ? json->Number(*report.plan->schema.ignore) : json->Null();
   json->Key("record_bytes").Number(report.plan->record_bytes);
@@ -253,7 +258,8 @@ void WritePlan(const PackReport& report, JsonWriter* json) {
 
 std::string DescribePlan(const PackReport& report) {
   const PackPlan& plan = *report.plan;
-  std::string text = "records of " + DescribeImageSize(plan.window);
+  std::string text =
+      "records of " + (plan.window.pixels() > 0 ? DescribeImageSize(plan.window) : plan.sizes);
   for (const FieldSpec& field : plan.schema.fields) text += ", " + FieldText(field);
   return text;
 }

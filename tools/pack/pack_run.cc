@@ -24,14 +24,6 @@ bool MayBeSkipped(const Status& status) {
   return status.code() != StatusCode::kCancelled && status.code() != StatusCode::kInternal;
 }
 
-LabelDecoder MakeLabelDecoder(const PackPlan& plan) {
-  LabelDecoderOptions options;
-  options.classes = plan.schema.classes;
-  options.rules = plan.labels;
-  options.dtype = plan.label_dtype;
-  return LabelDecoder(options);
-}
-
 class PackRun {
  public:
   PackRun(const PackPlan& plan, const PackOptions& options, int threads, std::string folder,
@@ -93,7 +85,7 @@ Status PackRun::PackSplit(const SplitPlan& split) {
   pipeline.threads = threads_;
   pipeline.max_bytes = kMaxBytesInFlight;
   pipeline.item_bytes = [&](uint64_t index) {
-    return (kCopiesInFlight + records_per_input) * plan_.record_bytes +
+    return (kCopiesInFlight + records_per_input) * plan_.largest_record_bytes +
            split.samples[index].image.bytes;
   };
   pipeline.cancelled = WasInterrupted;

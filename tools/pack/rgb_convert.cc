@@ -19,6 +19,7 @@ constexpr Names kNames[kConversionCount] = {
     {"16 to 8 bits", "sixteen_to_eight_bits"},
     {"EXIF orientation applied", "orientation_applied"},
     {"stray bytes ignored", "stray_bytes_ignored"},
+    {"nothing, the JPEG file is stored as it is", "jpeg_kept"},
 };
 
 // A sample of `bits` bits, 0 … 2^bits - 1, as 0 … 255.

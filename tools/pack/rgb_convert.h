@@ -18,6 +18,7 @@ enum Conversion {
   kSixteenToEightBits,
   kOrientationApplied,
   kStrayBytesIgnored,
+  kJpegKept,  // no conversion: the file is stored as it is
   kConversionCount,
 };
 

@@ -40,13 +40,29 @@ std::string DescribeUnknown(const UnknownValues& unknown) {
          FormatLabelValue(most.second);
 }
 
+// The dimensions of the field that vary: none, or height and width.
+std::vector<uint32_t> VariableDims(const FieldSpec& field, ImageSize size) {
+  return field.IsFixedShape() ? std::vector<uint32_t>()
+                              : std::vector<uint32_t>{size.height, size.width};
+}
+
 }  // namespace
+
+LabelDecoder MakeLabelDecoder(const PackPlan& plan) {
+  LabelDecoderOptions options;
+  options.classes = plan.schema.classes;
+  options.rules = plan.labels;
+  options.dtype = plan.label_dtype;
+  return LabelDecoder(options);
+}
 
 SampleEncoder::SampleEncoder(const PackPlan& plan, const PackOptions& options,
                              const LabelDecoder& labels)
     : plan_(plan),
       options_(options),
-      labels_({plan.root, plan.labels, options.max_pixels}, labels) {}
+      labels_({plan.root, plan.labels, options.max_pixels}, labels),
+      image_encoder_(options.image_codec.effort),
+      label_encoder_(options.label_codec.effort) {}
 
 EncodedSample SampleEncoder::Encode(const Sample& sample, const GeometryOptions& geometry,
                                     SampleWork work) {
@@ -70,7 +86,12 @@ Status SampleEncoder::MakeRecords(const Sample& sample, const GeometryOptions& g
   ASSIGN_OR_RETURN(const std::vector<Placement> placements,
                    PlaceRecords(geometry, size, sample.key));
   std::vector<Placement> in_image = placements;
-  ASSIGN_OR_RETURN(const RgbImage image, ReadImage(&in_image, encoded));
+  RgbImage image = {size, nullptr};
+  if (KeepJpeg(std::move(file), placements)) {
+    ++encoded->conversions[kJpegKept];
+  } else {
+    ASSIGN_OR_RETURN(image, ReadImage(&in_image, encoded));
+  }
   if (segmentation && placements.front().resized != size) {
     ResizeLabels(label_map_, placements.front().resized, &resized_labels_);
     std::swap(label_map_, resized_labels_);
@@ -79,6 +100,23 @@ Status SampleEncoder::MakeRecords(const Sample& sample, const GeometryOptions& g
     RETURN_IF_ERROR(AddRecord(sample, image, placements[i], in_image[i], encoded));
   }
   return OkStatus();
+}
+
+bool SampleEncoder::KeepJpeg(std::string file, const std::vector<Placement>& placements) {
+  kept_jpeg_.reset();
+  const FieldSpec& spec = plan_.schema.fields[0];
+  const Placement& placement = placements.front();
+  const bool unchanged =
+      placements.size() == 1 && placement.resized == placement.source && placement.ShowsAll();
+  if (spec.codec != Codec::kJpeg || !unchanged || !decoder_.IsUprightJpeg()) return false;
+  // The reader's own decoder is the judge: a file that it refuses is decoded and encoded again.
+  EncodedField field = MakeEncodedField(file, VariableDims(spec, placement.window));
+  stored_pixels_.resize(placement.window.pixels() * 3);
+  const Status status =
+      field_decoder_.Decode(spec, field.bytes.data(), field.bytes.size(), stored_pixels_.data(),
+                            stored_pixels_.size(), field.variable_dims);
+  if (status.ok()) kept_jpeg_ = std::move(field);
+  return status.ok();
 }
 
 Result<RgbImage> SampleEncoder::ReadImage(std::vector<Placement>* placements,
@@ -145,7 +183,8 @@ Status SampleEncoder::CheckSizes(ImageSize image, const GeometryOptions& geometr
                          ", which is more than --max-pixels or " + FormatCount(kMaxImageSide) +
                          " along a side");
   }
-  if (!geometry.crop.has_value() && resized != plan_.window) {
+  const bool one_size = plan_.window.pixels() > 0;
+  if (one_size && !geometry.crop.has_value() && resized != plan_.window) {
     return DataLossError("the image is " + DescribeImageSize(resized) +
                          (geometry.resize ? " after --resize" : "") + ", the set " +
                          DescribeImageSize(plan_.window) + "; give " +
@@ -154,19 +193,38 @@ Status SampleEncoder::CheckSizes(ImageSize image, const GeometryOptions& geometr
   return OkStatus();
 }
 
-Status SampleEncoder::AddField(size_t index, const void* tensor, uint64_t bytes,
-                               EncodedRecord* record) {
-  ASSIGN_OR_RETURN(EncodedField field, fields_.Encode(plan_.schema.fields[index], tensor, bytes));
+Status SampleEncoder::EncodeImage(const RgbImage& image, const Placement& placement,
+                                  EncodedRecord* record) {
+  if (kept_jpeg_.has_value()) {
+    MeasureImage({placement.window, stored_pixels_.data()}, placement.Visible(), &statistics_);
+    record->fields.push_back(*std::exchange(kept_jpeg_, std::nullopt));
+    return OkStatus();
+  }
+  const FieldSpec& spec = plan_.schema.fields[0];
+  const bool whole = placement.ShowsAll();
+  if (!whole) CutImage(image, placement, options_.pad_value, &cut_);
+  ASSIGN_OR_RETURN(
+      EncodedField field,
+      image_encoder_.Encode(spec, whole ? image.pixels : cut_.data(), placement.window.pixels() * 3,
+                            VariableDims(spec, placement.window)));
+  if (spec.codec == Codec::kJpeg) {
+    RETURN_IF_ERROR(MeasureStored(field, placement));
+  } else {
+    MeasureImage(image, placement.Visible(), &statistics_);
+  }
   record->fields.push_back(std::move(field));
   return OkStatus();
 }
 
-Status SampleEncoder::EncodeImage(const RgbImage& image, const Placement& placement,
-                                  EncodedRecord* record) {
-  MeasureImage(image, placement.Visible(), &statistics_);
-  const bool whole = placement.ShowsAll();
-  if (!whole) CutImage(image, placement, options_.pad_value, &cut_);
-  return AddField(0, whole ? image.pixels : cut_.data(), placement.window.pixels() * 3, record);
+Status SampleEncoder::MeasureStored(const EncodedField& field, const Placement& placement) {
+  stored_pixels_.resize(placement.window.pixels() * 3);
+  RETURN_IF_ERROR(field_decoder_.Decode(plan_.schema.fields[0], field.bytes.data(),
+                                        field.bytes.size(), stored_pixels_.data(),
+                                        stored_pixels_.size(), field.variable_dims));
+  const Region visible = {placement.VisibleRow(), placement.VisibleColumn(),
+                          placement.Visible().size};
+  MeasureImage({placement.window, stored_pixels_.data()}, visible, &statistics_);
+  return OkStatus();
 }
 
 // `label_map_` has the size placement.resized.
@@ -178,25 +236,31 @@ Status SampleEncoder::EncodeLabels(const Placement& placement, EncodedRecord* re
     CutLabels(*labels, placement, plan_.schema.ignore.value_or(0), &cut_labels_);
     labels = &cut_labels_;
   }
-  return AddLabelField(labels->bytes.data(), labels->size.pixels(), record);
+  return AddLabelField(labels->bytes.data(), labels->size, record);
 }
 
 Status SampleEncoder::EncodeClassId(uint32_t class_id, EncodedRecord* record) {
   MeasureClassId(class_id, static_cast<uint32_t>(plan_.schema.classes.size()), &statistics_);
   const auto wide = static_cast<uint16_t>(class_id);
   const auto narrow = static_cast<uint8_t>(class_id);
-  return plan_.label_dtype == DType::kU8 ? AddLabelField(&narrow, 1, record)
-                                         : AddLabelField(&wide, 1, record);
+  return plan_.label_dtype == DType::kU8 ? AddLabelField(&narrow, {1, 1}, record)
+                                         : AddLabelField(&wide, {1, 1}, record);
 }
 
-Status SampleEncoder::AddLabelField(const void* ids, uint64_t count, EncodedRecord* record) {
-  const FieldSpec& field = plan_.schema.fields[1];
-  if (field.encoding == LabelEncoding::kIndex) {
-    return AddField(1, ids, count * DTypeBytes(plan_.label_dtype), record);
+Status SampleEncoder::AddLabelField(const void* ids, ImageSize size, EncodedRecord* record) {
+  const FieldSpec& spec = plan_.schema.fields[1];
+  const void* tensor = ids;
+  uint64_t bytes = size.pixels() * DTypeBytes(plan_.label_dtype);
+  if (spec.encoding != LabelEncoding::kIndex) {
+    EncodeOneHot(spec.encoding, plan_.label_dtype, ids, size.pixels(),
+                 static_cast<uint32_t>(plan_.schema.classes.size()), &one_hot_);
+    tensor = one_hot_.data();
+    bytes = one_hot_.size();
   }
-  EncodeOneHot(field.encoding, plan_.label_dtype, ids, count,
-               static_cast<uint32_t>(plan_.schema.classes.size()), &one_hot_);
-  return AddField(1, one_hot_.data(), one_hot_.size(), record);
+  ASSIGN_OR_RETURN(EncodedField field,
+                   label_encoder_.Encode(spec, tensor, bytes, VariableDims(spec, size)));
+  record->fields.push_back(std::move(field));
+  return OkStatus();
 }
 
 }  // namespace shardmill

@@ -37,6 +37,9 @@ enum class SampleWork {
   kLabelValues,
 };
 
+// For the label files of the plan.
+LabelDecoder MakeLabelDecoder(const PackPlan& plan);
+
 class SampleEncoder {
  public:
   SampleEncoder(const PackPlan& plan, const PackOptions& options, const LabelDecoder& labels);
@@ -47,6 +50,8 @@ class SampleEncoder {
   Status MakeRecords(const Sample& sample, const GeometryOptions& geometry, EncodedSample* encoded);
   // Decodes what the windows show, resizes it, and makes them refer to it.
   Result<RgbImage> ReadImage(std::vector<Placement>* placements, EncodedSample* encoded);
+  // Keeps a JPEG file that holds just what its record would, and its pixels in stored_pixels_.
+  bool KeepJpeg(std::string file, const std::vector<Placement>& placements);
   Status AddRecord(const Sample& sample, const RgbImage& image, const Placement& placement,
                    const Placement& in_image, EncodedSample* encoded);
   // Fills label_map_ and unknown_.
@@ -56,23 +61,26 @@ class SampleEncoder {
   Status CheckLabels(const Sample& sample, EncodedSample* encoded);
   Status CheckSizes(ImageSize image, const GeometryOptions& geometry) const;
   Status EncodeImage(const RgbImage& image, const Placement& placement, EncodedRecord* record);
+  // Of the pixels that a reader will get, which JPEG changes; fills stored_pixels_.
+  Status MeasureStored(const EncodedField& field, const Placement& placement);
   Status EncodeLabels(const Placement& placement, EncodedRecord* record);
   Status EncodeClassId(uint32_t class_id, EncodedRecord* record);
-  Status AddField(size_t index, const void* tensor, uint64_t bytes, EncodedRecord* record);
-  Status AddLabelField(const void* ids, uint64_t count, EncodedRecord* record);
+  Status AddLabelField(const void* ids, ImageSize size, EncodedRecord* record);
 
   const PackPlan& plan_;
   const PackOptions& options_;
   LabelReader labels_;
   ImageDecoder decoder_;
-  FieldEncoder fields_;
+  FieldEncoder image_encoder_, label_encoder_;
+  FieldDecoder field_decoder_;
   RgbConverter converter_;
   // Buffers that keep their size from sample to sample.
   SourceImage image_;
   ClassIdMap label_map_, resized_labels_, cut_labels_;
   proto::Statistics statistics_;  // of the record in work
   UnknownValues unknown_;
-  std::vector<uint8_t> resized_, cut_, one_hot_;
+  std::optional<EncodedField> kept_jpeg_;  // the image of the record in work
+  std::vector<uint8_t> resized_, cut_, one_hot_, stored_pixels_;
 };
 
 }  // namespace shardmill

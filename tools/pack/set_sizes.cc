@@ -13,8 +13,6 @@
 namespace shardmill {
 namespace {
 
-constexpr size_t kSizesShown = 10;
-
 Status NoneReadableError(const InputSet& set, const PackOptions& options, uint64_t images) {
   const auto split = std::find_if(set.splits.begin(), set.splits.end(),
                                   [](const InputSplit& each) { return !each.samples.empty(); });
@@ -28,18 +26,24 @@ Status NoneReadableError(const InputSet& set, const PackOptions& options, uint64
   return status.WithContext(message);
 }
 
-// The size of the records, for records that are as large as their image.
-Result<ImageSize> WindowOf(std::vector<SizeCount> sizes, const PackOptions& options) {
+// The sizes of the records, for records that are as large as their image.
+void MeasureRecords(std::vector<SizeCount> sizes, const PackOptions& options, SetSizes* result) {
   if (options.resize.has_value()) sizes = ResizedSizes(sizes, *options.resize);
-  if (sizes.size() > 1 && !options.on_error.skip) {
-    return InvalidArgumentError(
-        std::string(options.resize ? "the resized images" : "the images") + " have " +
-        FormatCount(sizes.size()) + " sizes:" + DescribeSizes(sizes, kSizesShown) + "\nGive " +
-        (options.resize ? "" : "--resize HEIGHTxWIDTH or ") +
-        "--crop HEIGHTxWIDTH to make them equal, or --on-error skip to keep the most frequent "
-        "size.");
+  if (sizes.size() == 1) {
+    result->window = sizes.front().size;
+    return;
   }
-  return sizes.front().size;
+  uint64_t images = 0;
+  unsigned __int128 pixels = 0;
+  for (const SizeCount& count : sizes) {
+    images += count.images;
+    pixels += static_cast<unsigned __int128>(count.images) * count.size.pixels();
+    result->largest_pixels = std::max(result->largest_pixels, count.size.pixels());
+  }
+  result->mean_pixels = static_cast<uint64_t>(pixels / images);
+  result->sizes = FormatCount(sizes.size()) + " sizes, most often " +
+                  DescribeImageSize(sizes.front().size) + " (" + FormatCount(sizes.front().images) +
+                  " of " + FormatCount(images) + ")";
 }
 
 uint64_t RecordsOfSplit(const std::vector<SizeCount>& sizes, size_t split,
@@ -74,9 +78,7 @@ Result<SetSizes> FindSetSizes(const InputSet& set, const PackOptions& options, i
   ASSIGN_OR_RETURN(const std::vector<SizeCount> sizes,
                    CountImageSizes(set, options, threads, &progress));
   if (sizes.empty()) return NoneReadableError(set, options, images);
-  if (window_is_open) {
-    ASSIGN_OR_RETURN(result.window, WindowOf(sizes, options));
-  }
+  if (window_is_open) MeasureRecords(sizes, options, &result);
   for (size_t split = 0; records_are_open && split < set.splits.size(); ++split) {
     result.records.push_back(
         RecordsOfSplit(sizes, split, SplitGeometry(options, set.splits[split].name)));

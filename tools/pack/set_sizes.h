@@ -10,9 +10,8 @@
 
 namespace shardmill {
 
-// Looks at the images only where the options leave a size open. Without --crop all records must
-// come out at one size: the most frequent one is the set's, and whether the others are an error is
-// a question of the policy. InvalidArgument lists the sizes.
+// Looks at the images only where the options leave a size open. Where records come out at several
+// sizes, each keeps its own.
 Result<SetSizes> FindSetSizes(const InputSet& set, const PackOptions& options, int threads);
 
 }  // namespace shardmill

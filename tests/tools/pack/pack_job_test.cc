@@ -250,9 +250,6 @@ TEST_F(PackJobTest, ShortSideIsResizedInProportion) {
   EXPECT_EQ(records["train/b.png"].meta.resized_height(), 10u);
   EXPECT_EQ(records["train/b.png"].meta.resized_width(), 15u);
   EXPECT_EQ(records["train/b.png"].image.size(), 10u * 15 * 3);
-  AddScene("train", "c", {60, 40}, 3);
-  options_.overwrite = true;
-  ExpectError(StatusCode::kInvalidArgument, "the resized images have 2 sizes");
 }
 
 // The metadata says exactly which window a record shows, of image and label alike.
@@ -380,21 +377,6 @@ TEST_F(PackJobTest, SizeOfALabelIsReportedBeforeItsColors) {
   label.samples[0] = 77;
   AddPair("train", "a.png", Png(Photo({16, 24}, 1)), Png(label));
   ExpectError(StatusCode::kDataLoss, "its label 20 high × 30 wide");
-}
-
-TEST_F(PackJobTest, MixedSizesAreListed) {
-  AddScene("train", "a", {16, 24}, 1);
-  AddScene("train", "b", {16, 24}, 2);
-  AddScene("val", "c", {20, 24}, 3);
-  ExpectError(StatusCode::kInvalidArgument, "the images have 2 sizes");
-  ExpectError(StatusCode::kInvalidArgument, "16 high × 24 wide: 2 images");
-  ExpectError(StatusCode::kInvalidArgument, "20 high × 24 wide: 1 image, val/c.png");
-  ExpectError(StatusCode::kInvalidArgument, "--resize HEIGHTxWIDTH");
-  EXPECT_TRUE(output_.Files().empty());
-  options_.on_error.skip = true;
-  ExpectError(StatusCode::kDataLoss, "none of the 1 inputs of split val could be packed");
-  options_.layout.splits = {"train"};
-  ExpectCode(0);
 }
 
 TEST_F(PackJobTest, PaletteGrayAndRgbLabelsAgree) {

@@ -1,0 +1,352 @@
+// What the packer stores, field by field: codecs, sizes that vary, wide class ids.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proto/record_meta.pb.h"
+#include "reader/dataset.h"
+#include "reader/verify.h"
+#include "tests/tools/pack/pack_testing.h"
+#include "tools/pack/codec_choice.h"
+#include "tools/pack/image_decode.h"
+#include "tools/pack/measure.h"
+
+namespace shardmill {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+struct ReadField {
+  std::vector<uint32_t> dims;
+  Bytes tensor;
+  uint64_t stored_bytes = 0;
+};
+
+class PackFieldsTest : public PackTest {
+ protected:
+  // Label ids 0 and 1 in runs, all their own way.
+  void AddScene(const std::string& stem, ImageSize size, uint64_t seed) {
+    source_.Write("train/" + stem + ".png", Png(Photo(size, seed)));
+    source_.Write("train_labels/" + stem + ".png", Label(size, seed));
+  }
+  static std::string Label(ImageSize size, uint64_t seed) {
+    return Png(MakeImage(size, 3, [&](int y, int x, int) {
+      return (static_cast<uint64_t>(y) / 2 + static_cast<uint64_t>(x) / 3 + seed) % 3 == 0 ? 255
+                                                                                           : 0;
+    }));
+  }
+  void WriteClasses() { source_.Write("class_dict.csv", "name,r,g,b\na,0,0,0\nb,255,255,255\n"); }
+
+  // Every record of the output by key, after verifying the set.
+  std::map<std::string, std::vector<ReadField>> ReadAll() {
+    std::map<std::string, std::vector<ReadField>> records;
+    auto dataset = Dataset::Open(output_.path());
+    EXPECT_TRUE(dataset.ok()) << dataset.status().ToString();
+    if (!dataset.ok()) return records;
+    dataset_ = std::move(*dataset);
+    ReadScratch scratch;
+    for (const Dataset::Split* split : {*dataset_->split("train")}) {
+      for (uint64_t i = 0; i < split->records(); ++i) {
+        const auto [shard, record] = split->Locate(i);
+        records[shard->ReadMeta(record)->key()] = ReadRecord(*shard, record, &scratch);
+      }
+    }
+    return records;
+  }
+  static std::vector<ReadField> ReadRecord(const ShardReader& shard, uint64_t record,
+                                           ReadScratch* scratch) {
+    std::vector<ReadField> fields;
+    for (int f = 0; f < static_cast<int>(shard.schema().fields.size()); ++f) {
+      ReadField field;
+      field.dims = *shard.VariableDims(record, f);
+      field.tensor.resize(*shard.schema().fields[static_cast<size_t>(f)].TensorBytes(field.dims));
+      const Status status =
+          shard.Read(record, f, field.tensor.data(), field.tensor.size(), scratch);
+      EXPECT_TRUE(status.ok()) << status.ToString();
+      field.stored_bytes = *shard.StoredBytes(record, f);
+      fields.push_back(std::move(field));
+    }
+    return fields;
+  }
+  std::string Recipe(const std::string& name) {
+    for (const auto& option : dataset_->manifest().recipe().options()) {
+      if (option.name() == name) return option.value();
+    }
+    return "(missing)";
+  }
+  const FieldSpec& Field(size_t index) { return dataset_->schema().fields[index]; }
+  const proto::Statistics& TrainStatistics() { return dataset_->manifest().splits(0).statistics(); }
+  std::map<std::string, std::string> OutputFiles() {
+    std::map<std::string, std::string> files;
+    for (const std::string& file : output_.Files()) files[file] = output_.Read(file);
+    return files;
+  }
+
+  std::shared_ptr<const Dataset> dataset_;
+};
+
+Bytes Samples(const TestImage& image) { return {image.samples.begin(), image.samples.end()}; }
+
+proto::Statistics Measured(const std::vector<Bytes>& images, ImageSize size) {
+  proto::Statistics sum;
+  for (const Bytes& image : images) {
+    proto::Statistics one;
+    MeasureImage({size, image.data()}, Region{0, 0, size}, &one);
+    sum.set_image_pixels(sum.image_pixels() + one.image_pixels());
+    for (int c = 0; c < 3; ++c) {
+      if (sum.channel_sum_size() <= c) sum.add_channel_sum();
+      sum.mutable_channel_sum(c)->set_low(sum.channel_sum(c).low() + one.channel_sum(c).low());
+    }
+  }
+  return sum;
+}
+
+void ExpectSameSums(const proto::Statistics& found, const proto::Statistics& expected) {
+  EXPECT_EQ(found.image_pixels(), expected.image_pixels());
+  ASSERT_EQ(found.channel_sum_size(), 3);
+  for (int c = 0; c < 3; ++c) EXPECT_EQ(found.channel_sum(c).low(), expected.channel_sum(c).low());
+}
+
+TEST(CodecChoice, ComesBackFromItsText) {
+  for (const char* text :
+       {"raw", "zstd", "zstd:19", "zstd-dict", "zstd-dict:7", "jpeg", "jpeg:75"}) {
+    const auto choice = ParseCodecChoice(text);
+    ASSERT_TRUE(choice.ok()) << text;
+    EXPECT_EQ(FormatCodecChoice(*choice), text);
+  }
+  EXPECT_EQ(ParseCodecChoice("zstd:19")->effort.zstd_level, 19);
+  EXPECT_EQ(ParseCodecChoice("jpeg:75")->effort.jpeg_quality, 75);
+  EXPECT_EQ(FormatCodecChoice(*ParseCodecChoice("jpeg:90")), "jpeg");
+  for (const char* text : {"", "png", "raw:1", "zstd:", "zstd:0", "zstd:23", "zstd:x", "jpeg:101",
+                           "jpeg:0", "zstd-dict:-1", "JPEG"}) {
+    EXPECT_EQ(ParseCodecChoice(text).status().code(), StatusCode::kInvalidArgument) << text;
+  }
+}
+
+TEST_F(PackFieldsTest, ImagesOfSeveralSizesKeepTheirOwn) {
+  WriteClasses();
+  const ImageSize sizes[] = {{16, 24}, {16, 24}, {20, 24}, {7, 50}};
+  for (size_t i = 0; i < 4; ++i) AddScene("s" + std::to_string(i), sizes[i], i);
+  for (const LabelEncoding encoding :
+       {LabelEncoding::kIndex, LabelEncoding::kOneHotBits, LabelEncoding::kOneHotBytes}) {
+    options_.label_encoding = encoding;
+    options_.overwrite = true;
+    ExpectPacked();
+    EXPECT_NE(out_.find("records of 3 sizes, most often 16 high × 24 wide (2 of 4)"),
+              std::string::npos)
+        << out_;
+    EXPECT_NE(out_.find("image u8 [? × ? × 3] raw"), std::string::npos) << out_;
+    const auto records = ReadAll();
+    ASSERT_EQ(records.size(), 4u);
+    EXPECT_EQ(Field(0).shape, (std::vector<int64_t>{-1, -1, 3}));
+    uint64_t pixels = 0;
+    for (size_t i = 0; i < 4; ++i) {
+      const auto& record = records.at("train/s" + std::to_string(i) + ".png");
+      EXPECT_EQ(record[0].dims, (std::vector<uint32_t>{sizes[i].height, sizes[i].width}));
+      EXPECT_EQ(record[1].dims, record[0].dims);
+      EXPECT_EQ(record[0].tensor, Samples(Photo(sizes[i], i)));
+      const size_t bytes_per_pixel = encoding == LabelEncoding::kOneHotBytes ? 2 : 1;
+      EXPECT_EQ(record[1].tensor.size(), sizes[i].pixels() * bytes_per_pixel);
+      pixels += sizes[i].pixels();
+    }
+    EXPECT_EQ(TrainStatistics().image_pixels(), pixels);
+    EXPECT_TRUE(Verify(output_.path(), {})->findings.empty());
+  }
+}
+
+TEST_F(PackFieldsTest, ResizedSizesMayDifferToo) {
+  WriteClasses();
+  AddScene("a", {20, 30}, 1);
+  AddScene("b", {60, 40}, 2);
+  options_.resize = ResizeRule{ResizeRule::Kind::kShortSide, {}, 10};
+  ExpectPacked();
+  const auto records = ReadAll();
+  EXPECT_EQ(records.at("train/a.png")[0].dims, (std::vector<uint32_t>{10, 15}));
+  EXPECT_EQ(records.at("train/b.png")[0].dims, (std::vector<uint32_t>{15, 10}));
+}
+
+TEST_F(PackFieldsTest, ShardsOfSeveralSizesAreCutByTheMeanAndDoNotDependOnJobs) {
+  WriteClasses();
+  for (uint32_t i = 0; i < 12; ++i) AddScene("s" + std::to_string(i), {10 + i, 20}, i);
+  options_.shard_bytes = 4 * 20 * 15 * 4;  // about four records
+  options_.jobs = 1;
+  ExpectPacked();
+  const auto with_one = OutputFiles();
+  EXPECT_EQ(with_one.size(), 4u + 1);
+  options_.jobs = 4;
+  options_.overwrite = true;
+  ExpectPacked();
+  EXPECT_EQ(OutputFiles(), with_one);
+}
+
+TEST_F(PackFieldsTest, UntouchedJpegsAreKeptByteByByte) {
+  const ImageSize size = {30, 41};
+  std::vector<std::string> files;
+  for (uint64_t i = 0; i < 3; ++i) {
+    files.push_back(Jpeg(Photo(size, i), 80));
+    source_.Write("train/a/" + std::to_string(i) + ".jpg", files.back());
+  }
+  source_.Write("train/b/0.jpg",
+                Jpeg(MakeImage(size, 1, [](int y, int x, int) { return y + x; }), 80));
+  options_.image_codec = Codec::kJpeg;
+  ExpectPacked();
+  EXPECT_NE(out_.find("the JPEG file is stored as it is, 4 images"), std::string::npos) << out_;
+  const auto records = ReadAll();
+  EXPECT_EQ(Field(0).codec, Codec::kJpeg);
+  std::vector<Bytes> delivered;
+  for (const auto& [key, record] : records) delivered.push_back(record[0].tensor);
+  for (size_t i = 0; i < 3; ++i) {
+    const auto& image = records.at("train/a/" + std::to_string(i) + ".jpg")[0];
+    EXPECT_EQ(image.stored_bytes, files[i].size());
+    SourceImage decoded;
+    ASSERT_TRUE(ImageDecoder().Decode(files[i], 1 << 20, &decoded).ok());
+    EXPECT_EQ(image.tensor, decoded.samples);
+  }
+  ExpectSameSums(TrainStatistics(), Measured(delivered, size));
+}
+
+TEST_F(PackFieldsTest, ChangedImagesAreEncodedAsJpegAndMeasuredAsDelivered) {
+  const ImageSize size = {30, 41};
+  source_.Write("train/a/turned.jpg", WithOrientation(Jpeg(Photo({41, 30}, 1), 80), 6));
+  source_.Write("train/a/lossless.png", Png(Photo(size, 2)));
+  source_.Write("train/b/kept.jpg", Jpeg(Photo(size, 3), 80));
+  options_.image_codec = Codec::kJpeg;
+  options_.image_codec.effort.jpeg_quality = 40;
+  ExpectPacked();
+  EXPECT_NE(out_.find("the JPEG file is stored as it is, 1 image\n"), std::string::npos) << out_;
+  const auto records = ReadAll();
+  std::vector<Bytes> delivered;
+  for (const auto& [key, record] : records) delivered.push_back(record[0].tensor);
+  ExpectSameSums(TrainStatistics(), Measured(delivered, size));
+  const Bytes photo = Samples(Photo(size, 2));
+  const Bytes& found = records.at("train/a/lossless.png")[0].tensor;
+  double error = 0;
+  for (size_t i = 0; i < photo.size(); ++i) error += std::abs(photo[i] - found[i]);
+  EXPECT_NE(found, photo);
+  EXPECT_LT(error / static_cast<double>(photo.size()), 8.0);
+  EXPECT_EQ(Recipe("image-codec"), "jpeg:40");
+}
+
+TEST_F(PackFieldsTest, CroppedJpegsAreEncodedAgainWithoutCountingPadding) {
+  source_.Write("train/a/0.jpg", Jpeg(Photo({30, 40}, 1), 95));
+  source_.Write("train/b/1.jpg", Jpeg(Photo({50, 60}, 2), 95));
+  options_.image_codec = Codec::kJpeg;
+  options_.crop = ImageSize{40, 40};
+  ExpectPacked();
+  const auto records = ReadAll();
+  EXPECT_EQ(TrainStatistics().image_pixels(), 30u * 40 + 40 * 40);
+  proto::Statistics expected, part;
+  MeasureImage({{40, 40}, records.at("train/a/0.jpg")[0].tensor.data()}, Region{5, 0, {30, 40}},
+               &expected);
+  MeasureImage({{40, 40}, records.at("train/b/1.jpg")[0].tensor.data()}, Region{0, 0, {40, 40}},
+               &part);
+  for (int c = 0; c < 3; ++c) {
+    EXPECT_EQ(TrainStatistics().channel_sum(c).low(),
+              expected.channel_sum(c).low() + part.channel_sum(c).low());
+  }
+}
+
+TEST_F(PackFieldsTest, JpegsOfSeveralSizesAreKeptToo) {
+  const ImageSize sizes[] = {{8, 9}, {33, 20}};
+  for (size_t i = 0; i < 2; ++i) {
+    source_.Write("train/a/" + std::to_string(i) + ".jpg", Jpeg(Photo(sizes[i], i), 85));
+  }
+  options_.image_codec = Codec::kJpeg;
+  ExpectPacked();
+  const auto records = ReadAll();
+  EXPECT_EQ(records.at("train/a/1.jpg")[0].dims, (std::vector<uint32_t>{33, 20}));
+  EXPECT_EQ(records.at("train/a/1.jpg")[0].tensor.size(), 33u * 20 * 3);
+  EXPECT_TRUE(Verify(output_.path(), {})->findings.empty());
+}
+
+TEST_F(PackFieldsTest, JpegThatReadersWouldRefuseIsAnError) {
+  const std::string whole = Jpeg(Photo({30, 41}, 1), 80);
+  source_.Write("train/a/cut.jpg", whole.substr(0, whole.size() / 2));
+  options_.image_codec = Codec::kJpeg;
+  ExpectError(StatusCode::kDataLoss, "damaged JPEG");
+}
+
+TEST_F(PackFieldsTest, DictionaryIsTheSameForAllShardsAndJobs) {
+  WriteClasses();
+  for (uint64_t i = 0; i < 300; ++i) AddScene("s" + std::to_string(i), {12, 16}, i * i);
+  options_.shard_bytes = 60 * 12 * 16 * 4;
+  options_.jobs = 1;
+  ExpectPacked();
+  uint64_t plain_bytes = 0;
+  const auto plain = ReadAll();
+  for (const auto& [key, record] : plain) plain_bytes += record[1].stored_bytes;
+
+  options_.label_codec = Codec::kZstdDictionary;
+  options_.overwrite = true;
+  ExpectPacked();
+  const auto with_one = OutputFiles();
+  EXPECT_EQ(with_one.size(), 5u + 1);
+  uint64_t bytes = 0;
+  for (const auto& [key, record] : ReadAll()) {
+    EXPECT_EQ(record[1].tensor, plain.at(key)[1].tensor) << key;
+    bytes += record[1].stored_bytes;
+  }
+  EXPECT_LT(bytes, plain_bytes);
+  ASSERT_NE(Field(1).dictionary, nullptr);
+  for (const auto& [name, content] : with_one) {
+    if (name == "manifest.json") continue;
+    EXPECT_NE(content.find(Field(1).dictionary->bytes), std::string::npos) << name;
+  }
+  EXPECT_TRUE(Verify(output_.path(), {})->findings.empty());
+  for (const int jobs : {2, 5}) {
+    options_.jobs = jobs;
+    ExpectPacked();
+    EXPECT_EQ(OutputFiles(), with_one) << jobs;
+  }
+}
+
+TEST_F(PackFieldsTest, DictionaryOfTooFewRecordsIsAUsageError) {
+  WriteClasses();
+  AddScene("only", {4, 4}, 1);
+  options_.label_codec = Codec::kZstdDictionary;
+  ExpectError(StatusCode::kInvalidArgument, "store it with zstd in place of zstd-dict");
+}
+
+TEST_F(PackFieldsTest, ZstdLevelIsOfTheCodecAlone) {
+  WriteClasses();
+  AddScene("a", {64, 96}, 1);
+  options_.label_codec.effort.zstd_level = 19;
+  options_.image_codec = Codec::kZstd;
+  ExpectPacked();
+  ReadAll();
+  EXPECT_EQ(Recipe("label-codec"), "zstd:19");
+  EXPECT_EQ(Recipe("image-codec"), "zstd");
+}
+
+TEST_F(PackFieldsTest, MoreThan256ClassesTakeTwoBytes) {
+  std::string classes = "name,r,g,b\n";
+  for (int i = 0; i < 700; ++i) {
+    classes += "c" + std::to_string(i) + "," + std::to_string(i % 256) + "," +
+               std::to_string(i / 256) + ",7\n";
+  }
+  source_.Write("class_dict.csv", classes);
+  const ImageSize size = {10, 70};
+  source_.Write("train/a.png", Png(Photo(size, 1)));
+  source_.Write("train_labels/a.png", Png(MakeImage(size, 3, [](int y, int x, int c) {
+                  const int id = 70 * y + x;
+                  return c == 0 ? id % 256 : c == 1 ? id / 256 : 7;
+                })));
+  ExpectPacked();
+  const auto records = ReadAll();
+  EXPECT_EQ(Field(1).dtype, DType::kU16);
+  const Bytes& label = records.at("train/a.png")[1].tensor;
+  ASSERT_EQ(label.size(), 1400u);
+  for (size_t i = 0; i < 700; ++i) {
+    uint16_t id;
+    std::memcpy(&id, label.data() + 2 * i, 2);
+    ASSERT_EQ(id, i);
+  }
+  EXPECT_EQ(TrainStatistics().class_pixels(699), 1u);
+}
+
+}  // namespace
+}  // namespace shardmill

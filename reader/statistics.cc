@@ -44,6 +44,7 @@ void AddStatistics(const proto::Statistics& part, proto::Statistics* sum) {
   AddList(part.class_images(), sum->mutable_class_images());
   AddList(part.class_image_pixels(), sum->mutable_class_image_pixels());
   sum->set_ignore_pixels(sum->ignore_pixels() + part.ignore_pixels());
+  sum->set_dropped_records(sum->dropped_records() + part.dropped_records());
 }
 
 std::vector<ChannelMoments> MomentsOfChannels(const proto::Statistics& statistics) {

@@ -29,7 +29,8 @@ struct PackFlags {
   std::string splits, crop_mode, eval_crop_mode = "center";
   std::string one_hot = "none", image_codec = "raw", label_codec = "zstd";
   std::string order, on_error = "fail", classes, map, palette;
-  std::string resize;
+  std::string resize, augment_with = std::string(UsualAugments()), max_ignore;
+  uint64_t augment = 0;
   uint64_t ignore = 0, tolerance = 0, pad_value = 0, jobs = 0, variants = 1, tile_overlap = 0;
   bool has_ignore = false, has_tolerance = false, json = false;
 };
@@ -78,6 +79,20 @@ std::string CheckResize(const std::string& text) {
   return text.empty() ? "" : std::string(ParseResize(text).status().message());
 }
 
+std::string CheckAugments(const std::string& text) {
+  return std::string(ParseAugments(text).status().message());
+}
+
+// "0.75" as 750.
+Result<uint32_t> ParseShare(const std::string& text) {
+  ASSIGN_OR_RETURN(const uint32_t permille, ParseThousandths(text));
+  if (permille <= 1000) return permille;
+  return InvalidArgumentError("'" + text + "' is more than 1");
+}
+std::string CheckShare(const std::string& text) {
+  return std::string(ParseShare(text).status().message());
+}
+
 Status CheckCrop(const PackFlags& flags) {
   const bool mode_given = !flags.crop_mode.empty() && flags.crop_mode != "none";
   if (mode_given && !flags.pack.crop.has_value()) {
@@ -117,6 +132,11 @@ Result<PackOptions> Check(const PackFlags& flags) {
   }
   options.variants = static_cast<uint32_t>(std::max<uint64_t>(1, flags.variants));
   options.tile_overlap = static_cast<uint32_t>(flags.tile_overlap);
+  ASSIGN_OR_RETURN(options.augment, ParseAugments(flags.augment_with));
+  options.augment.copies = static_cast<uint32_t>(flags.augment);
+  if (!flags.max_ignore.empty()) {
+    ASSIGN_OR_RETURN(options.max_ignore_permille, ParseShare(flags.max_ignore));
+  }
   options.crop_mode = CropModeByName(flags.crop_mode);
   options.eval_crop_mode = CropModeByName(flags.eval_crop_mode);
   options.label_encoding = OneHotNames().at(flags.one_hot);
@@ -217,8 +237,23 @@ void AddGeometryOptions(CLI::App* app, PackFlags* flags) {
               "Random windows of each image of train");
   AddUnsigned(app, "--tile-overlap", &flags->tile_overlap, kMaxImageSide,
               "Pixels that neighbouring tiles share");
+  AddUnsigned(app, "--augment", &flags->augment, kMaxVariants,
+              "Augmented copies of each window of train, beside the plain one");
+  app->add_option("--augment-with", flags->augment_with,
+                  "What they differ by, one transform for image and label, drawn for each copy up "
+                  "to the strength given: " +
+                      DescribeAugments())
+      ->type_name("NAME[=STRENGTH],…")
+      ->default_str(flags->augment_with)
+      ->check(CheckAugments, "");
+  app->add_option("--max-ignore", flags->max_ignore,
+                  "Largest share of a window of train, 0 to 1, that may be ignored or padding; "
+                  "else it is drawn again up to 10 times, then dropped and counted")
+      ->type_name("SHARE")
+      ->check(CheckShare, "");
   AddUnsigned(app, "--pad-value", &flags->pad_value, 255, "Padding of images");
-  AddUnsigned(app, "--seed", &flags->pack.seed, UINT64_MAX, "Of random crops and of the order");
+  AddUnsigned(app, "--seed", &flags->pack.seed, UINT64_MAX,
+              "Of random crops, augmentation and the order");
 }
 
 void AddOutputOptions(CLI::App* app, PackFlags* flags) {

@@ -88,6 +88,29 @@ std::vector<std::string> Cells(const RecordSchema& schema, const Row& row) {
   return cells;
 }
 
+void WriteAugmentation(const proto::RecordMeta& meta, JsonWriter* json) {
+  const proto::Augmentation& drawn = meta.augmentation();
+  json->Key("seed").Number(uint64_t{meta.seed()});
+  json->Key("augmentation").BeginObject();
+  json->Key("flip_horizontal").Bool(drawn.flip_horizontal());
+  json->Key("flip_vertical").Bool(drawn.flip_vertical());
+  json->Key("scale").Number(drawn.scale_permille() / 1000.0);
+  json->Key("rotation").Number(drawn.rotation_millidegrees() / 1000.0);
+  json->Key("brightness").Number(drawn.brightness_permille() / 1000.0);
+  json->Key("contrast").Number(drawn.contrast_permille() / 1000.0);
+  json->Key("saturation").Number(drawn.saturation_permille() / 1000.0);
+  json->Key("hue").Number(drawn.hue_millidegrees() / 1000.0);
+  json->Key("noise").Number(drawn.noise_permille() / 1000.0);
+  json->Key("blur").Number(uint64_t{drawn.blur_radius()});
+  json->Key("cutout").BeginArray();
+  for (uint32_t number :
+       {drawn.cutout_y(), drawn.cutout_x(), drawn.cutout_height(), drawn.cutout_width()}) {
+    json->Number(uint64_t{number});
+  }
+  json->EndArray();
+  json->EndObject();
+}
+
 void WriteRow(const RecordSchema& schema, const Row& row, JsonWriter* json) {
   json->BeginObject();
   json->Key("record").Number(row.record);
@@ -108,6 +131,7 @@ void WriteRow(const RecordSchema& schema, const Row& row, JsonWriter* json) {
   json->Key("height").Number(uint64_t{row.meta.crop_height()});
   json->Key("width").Number(uint64_t{row.meta.crop_width()});
   json->EndObject();
+  if (row.meta.has_augmentation()) WriteAugmentation(row.meta, json);
   if (row.class_id) json->Key("class").Number(int64_t{*row.class_id});
   json->Key("stored_bytes").BeginObject();
   for (size_t field = 0; field < schema.fields.size(); ++field) {

@@ -10,44 +10,67 @@
 #include "reader/base/ordered_pipeline.h"
 #include "reader/statistics.h"
 #include "tools/dump/record_view.h"
+#include "tools/pack/augment/affine_map.h"
 
 namespace shardmill {
 namespace {
 
 constexpr uint64_t kRecordsPerTask = 16;
 
-// The rows and columns of a record that show its source; the others are padding.
-struct Window {
-  int64_t top = 0;
-  int64_t bottom = 0;
-  int64_t left = 0;
-  int64_t right = 0;
+// The pixels of each row of a record that show its source; the others are padding.
+using Rows = std::vector<PixelSpan>;
 
-  uint64_t pixels() const { return static_cast<uint64_t>(bottom - top) * (right - left); }
-};
+uint64_t PixelsOf(const Rows& rows) {
+  uint64_t pixels = 0;
+  for (const PixelSpan& row : rows) pixels += row.end - row.begin;
+  return pixels;
+}
 
-Window SourceWindow(const proto::RecordMeta& meta, int64_t height, int64_t width) {
-  Window window{0, height, 0, width};
-  if (meta.crop_height() == 0 || meta.crop_width() == 0) return window;
-  const bool resized = meta.resized_height() != 0;
-  const int64_t source_height = resized ? meta.resized_height() : meta.source_height();
-  const int64_t source_width = resized ? meta.resized_width() : meta.source_width();
-  window.top = std::clamp<int64_t>(-int64_t{meta.crop_y()}, 0, height);
-  window.left = std::clamp<int64_t>(-int64_t{meta.crop_x()}, 0, width);
-  window.bottom = std::clamp<int64_t>(source_height - meta.crop_y(), window.top, height);
-  window.right = std::clamp<int64_t>(source_width - meta.crop_x(), window.left, width);
-  return window;
+ImageSize SizeOfSource(const proto::RecordMeta& meta) {
+  if (meta.resized_height() != 0) return {meta.resized_height(), meta.resized_width()};
+  return {meta.source_height(), meta.source_width()};
+}
+
+Rows RowsOfWindow(const proto::RecordMeta& meta, uint32_t height, uint32_t width) {
+  if (meta.crop_height() == 0 || meta.crop_width() == 0) return Rows(height, {0, width});
+  const ImageSize source = SizeOfSource(meta);
+  auto limit = [](int64_t value, int64_t low, int64_t high) {
+    return static_cast<uint32_t>(std::clamp<int64_t>(value, low, high));
+  };
+  const uint32_t top = limit(-int64_t{meta.crop_y()}, 0, height);
+  const uint32_t left = limit(-int64_t{meta.crop_x()}, 0, width);
+  const uint32_t bottom = limit(int64_t{source.height} - meta.crop_y(), top, height);
+  const uint32_t right = limit(int64_t{source.width} - meta.crop_x(), left, width);
+  Rows rows(height);
+  for (uint32_t y = top; y < bottom; ++y) rows[y] = {left, right};
+  return rows;
+}
+
+Result<Rows> SourceRows(const proto::RecordMeta& meta, int64_t height, int64_t width) {
+  const ImageSize size = {static_cast<uint32_t>(height), static_cast<uint32_t>(width)};
+  if (width == 0) return Rows();
+  if (!meta.has_augmentation()) return RowsOfWindow(meta, size.height, size.width);
+  const auto& numbers = meta.augmentation().to_source();
+  const ImageSize source = SizeOfSource(meta);
+  AffineMap map;
+  const bool complete = numbers.size() == 6;
+  if (complete) map = {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
+  const uint32_t longest = std::max({size.height, size.width, source.height, source.width});
+  if (!complete || !map.IsSound() || longest > kMaxImageSide) {
+    return DataLossError("record " + meta.key() + " has an augmentation that cannot be");
+  }
+  return InsideSpans(map, size, source);
 }
 
 template <typename T>
-void CountChannels(const Tensor& tensor, const Window& window, proto::Statistics* statistics) {
+void CountChannels(const Tensor& tensor, const Rows& rows, proto::Statistics* statistics) {
   const int64_t width = tensor.shape[1];
   const int64_t channels = tensor.shape.size() == 3 ? tensor.shape[2] : 1;
   std::vector<uint64_t> sum(channels);
   std::vector<uint64_t> sum_sq(channels);
-  for (int64_t y = window.top; y < window.bottom; ++y) {
-    const uint8_t* row = tensor.bytes.data() + (y * width + window.left) * channels * sizeof(T);
-    for (int64_t x = window.left; x < window.right; ++x) {
+  for (size_t y = 0; y < rows.size(); ++y) {
+    const uint8_t* row = tensor.bytes.data() + (y * width + rows[y].begin) * channels * sizeof(T);
+    for (uint32_t x = rows[y].begin; x < rows[y].end; ++x) {
       for (int64_t channel = 0; channel < channels; ++channel, row += sizeof(T)) {
         T value;
         std::memcpy(&value, row, sizeof(T));
@@ -60,16 +83,16 @@ void CountChannels(const Tensor& tensor, const Window& window, proto::Statistics
     AddUInt128(sum[channel], 0, statistics->add_channel_sum());
     AddUInt128(sum_sq[channel], 0, statistics->add_channel_sum_sq());
   }
-  statistics->set_image_pixels(window.pixels());
+  statistics->set_image_pixels(PixelsOf(rows));
 }
 
-void CountLabelMap(const LabelMap& label, const Window& window, int classes,
+void CountLabelMap(const LabelMap& label, const Rows& rows, int classes,
                    proto::Statistics* statistics) {
   std::vector<uint64_t> counts(classes);
   uint64_t labelled = 0;
   uint64_t ignored = 0;
-  for (int64_t y = window.top; y < window.bottom; ++y) {
-    for (int64_t x = window.left; x < window.right; ++x) {
+  for (size_t y = 0; y < rows.size(); ++y) {
+    for (uint32_t x = rows[y].begin; x < rows[y].end; ++x) {
       const int32_t id = label.at(static_cast<int>(y), static_cast<int>(x));
       if (id == kIgnoredPixel) ++ignored;
       if (id < 0 || id >= classes) continue;
@@ -98,10 +121,10 @@ void CountClassId(int32_t id, int classes, proto::Statistics* statistics) {
 Status CountImage(const FieldSpec& spec, const Tensor& tensor, const proto::RecordMeta& meta,
                   proto::Statistics* statistics) {
   if (tensor.shape.size() != 2 && tensor.shape.size() != 3) return OkStatus();
-  const Window window = SourceWindow(meta, tensor.shape[0], tensor.shape[1]);
+  ASSIGN_OR_RETURN(const Rows rows, SourceRows(meta, tensor.shape[0], tensor.shape[1]));
   // Sums of other types are not kept: the manifest holds integers only.
-  if (spec.dtype == DType::kU8) CountChannels<uint8_t>(tensor, window, statistics);
-  if (spec.dtype == DType::kU16) CountChannels<uint16_t>(tensor, window, statistics);
+  if (spec.dtype == DType::kU8) CountChannels<uint8_t>(tensor, rows, statistics);
+  if (spec.dtype == DType::kU16) CountChannels<uint16_t>(tensor, rows, statistics);
   return OkStatus();
 }
 
@@ -111,7 +134,8 @@ Status CountField(const RecordSchema& schema, const FieldSpec& spec, const Tenso
   if (spec.role == Role::kImage) return CountImage(spec, tensor, meta, statistics);
   if (spec.role == Role::kClassMap) {
     ASSIGN_OR_RETURN(const LabelMap label, DecodeLabelMap(schema, spec, tensor));
-    CountLabelMap(label, SourceWindow(meta, label.height, label.width), classes, statistics);
+    ASSIGN_OR_RETURN(const Rows rows, SourceRows(meta, label.height, label.width));
+    CountLabelMap(label, rows, classes, statistics);
   }
   if (spec.role == Role::kClassId) {
     ASSIGN_OR_RETURN(const std::vector<int32_t> ids, DecodeClassIds(schema, spec, tensor));

@@ -28,6 +28,7 @@ struct Sample {
 struct Problem {
   std::string key;
   std::string reason;
+  bool by_rule = false;  // it is sound, but what the user asked for leaves it out
 };
 
 struct InputSplit {

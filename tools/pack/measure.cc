@@ -35,24 +35,43 @@ void CountRow(const Id* row, size_t width, std::vector<uint64_t>* counts) {
 }
 
 template <typename Id>
-std::vector<uint64_t> CountIds(const ClassIdMap& labels, const Region& region) {
+std::vector<uint64_t> CountIds(const ClassIdMap& labels, const std::vector<PixelSpan>& rows) {
   std::vector<uint64_t> counts(size_t{1} << (8 * sizeof(Id)));
   const auto* ids = reinterpret_cast<const Id*>(labels.bytes.data());
-  for (uint32_t y = 0; y < region.size.height; ++y) {
-    CountRow(ids + size_t{region.y + y} * labels.size.width + region.x, region.size.width, &counts);
+  for (size_t y = 0; y < rows.size(); ++y) {
+    CountRow(ids + y * labels.size.width + rows[y].begin, rows[y].end - rows[y].begin, &counts);
   }
   return counts;
+}
+
+std::vector<PixelSpan> RowsOf(const Region& region) {
+  std::vector<PixelSpan> rows(size_t{region.y} + region.size.height);
+  for (size_t y = region.y; y < rows.size(); ++y) {
+    rows[y] = {region.x, region.x + region.size.width};
+  }
+  return rows;
+}
+
+uint64_t PixelsOf(const std::vector<PixelSpan>& rows) {
+  uint64_t pixels = 0;
+  for (const PixelSpan& row : rows) pixels += row.end - row.begin;
+  return pixels;
 }
 
 }  // namespace
 
 void MeasureImage(const RgbImage& image, const Region& region, proto::Statistics* statistics) {
+  MeasureImage(image, RowsOf(region), statistics);
+}
+
+void MeasureImage(const RgbImage& image, const std::vector<PixelSpan>& rows,
+                  proto::Statistics* statistics) {
   RgbSums sums;
-  for (uint32_t y = 0; y < region.size.height; ++y) {
-    const size_t first = size_t{region.y + y} * image.size.width + region.x;
-    AddRgbSums(image.pixels + kChannels * first, region.size.width, &sums);
+  for (size_t y = 0; y < rows.size(); ++y) {
+    const size_t first = y * image.size.width + rows[y].begin;
+    AddRgbSums(image.pixels + kChannels * first, rows[y].end - rows[y].begin, &sums);
   }
-  statistics->set_image_pixels(region.size.pixels());
+  statistics->set_image_pixels(PixelsOf(rows));
   for (size_t c = 0; c < kChannels; ++c) {
     AddUInt128(sums.sum[c], 0, statistics->add_channel_sum());
     AddUInt128(sums.sum_sq[c], 0, statistics->add_channel_sum_sq());
@@ -61,9 +80,14 @@ void MeasureImage(const RgbImage& image, const Region& region, proto::Statistics
 
 void MeasureLabels(const ClassIdMap& labels, const Region& region, uint32_t classes,
                    proto::Statistics* statistics) {
+  MeasureLabels(labels, RowsOf(region), classes, statistics);
+}
+
+void MeasureLabels(const ClassIdMap& labels, const std::vector<PixelSpan>& rows, uint32_t classes,
+                   proto::Statistics* statistics) {
   const std::vector<uint64_t> counts = labels.dtype == DType::kU8
-                                           ? CountIds<uint8_t>(labels, region)
-                                           : CountIds<uint16_t>(labels, region);
+                                           ? CountIds<uint8_t>(labels, rows)
+                                           : CountIds<uint16_t>(labels, rows);
   uint64_t labelled = 0;
   for (uint32_t id = 0; id < classes; ++id) labelled += counts[id];
   for (uint32_t id = 0; id < classes; ++id) {
@@ -72,7 +96,7 @@ void MeasureLabels(const ClassIdMap& labels, const Region& region, uint32_t clas
     statistics->add_class_images(occurs ? 1 : 0);
     statistics->add_class_image_pixels(occurs ? labelled : 0);
   }
-  statistics->set_ignore_pixels(region.size.pixels() - labelled);
+  statistics->set_ignore_pixels(PixelsOf(rows) - labelled);
 }
 
 void MeasureClassId(uint32_t class_id, uint32_t classes, proto::Statistics* statistics) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "tools/pack/label_decode.h"
 #include "tools/pack/rgb_convert.h"
@@ -16,12 +17,16 @@ namespace proto {
 class Statistics;
 }  // namespace proto
 
-// Sets the sums of the three channels over the region.
+// Sets the sums of the three channels over the region, or over a run of pixels in each row.
 void MeasureImage(const RgbImage& image, const Region& region, proto::Statistics* statistics);
+void MeasureImage(const RgbImage& image, const std::vector<PixelSpan>& rows,
+                  proto::Statistics* statistics);
 
-// Sets the pixels per class over the region. Ids below `classes` count as classes, others as
+// Sets the pixels per class over the same. Ids below `classes` count as classes, others as
 // ignore.
 void MeasureLabels(const ClassIdMap& labels, const Region& region, uint32_t classes,
+                   proto::Statistics* statistics);
+void MeasureLabels(const ClassIdMap& labels, const std::vector<PixelSpan>& rows, uint32_t classes,
                    proto::Statistics* statistics);
 
 // Sets the counts of an image that has one class as a whole.

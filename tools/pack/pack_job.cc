@@ -145,7 +145,7 @@ Result<int> PackJob::Run() {
          " label files of 8 bits hold the value 255, and there are class ids beyond it: were "
          "larger ids cut to 255 when they were saved?");
   }
-  return result_.skipped() > options_.on_error.allowed ? kExitInputsSkipped : kExitDone;
+  return result_.faulty() > options_.on_error.allowed ? kExitInputsSkipped : kExitDone;
 }
 
 Status PackJob::Pack() {

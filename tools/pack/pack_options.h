@@ -33,8 +33,10 @@ struct PackOptions {
   std::optional<ImageSize> crop;
   CropMode crop_mode = CropMode::kCenter;  // of train
   CropMode eval_crop_mode = CropMode::kCenter;
-  uint32_t variants = 1;      // of each image of train, with CropMode::kRandom
-  uint32_t tile_overlap = 0;  // pixels
+  uint32_t variants = 1;                // of each image of train, with CropMode::kRandom
+  uint32_t tile_overlap = 0;            // pixels
+  AugmentOptions augment;               // of train
+  uint32_t max_ignore_permille = 1000;  // of the windows of train; 1000: any
   LabelEncoding label_encoding = LabelEncoding::kIndex;
   CodecChoice image_codec = Codec::kRaw;
   CodecChoice label_codec = Codec::kZstd;

@@ -27,11 +27,12 @@ std::string_view OrderName(DiskOrder order) {
   return "train shuffled, others sorted";
 }
 
-// The ignore value of the records: the files' own, or where a crop may need padding one that no
+// The ignore value of the records: the files' own, or where records may need padding one that no
 // class has.
 std::optional<uint32_t> RecordIgnore(const InputSet& set, const PackOptions& options) {
   if (set.task == Task::kClassification) return std::nullopt;
-  if (set.labels.ignore.has_value() || !options.crop.has_value()) return set.labels.ignore;
+  const bool may_pad = options.crop.has_value() || options.augment.copies > 0;
+  if (set.labels.ignore.has_value() || !may_pad) return set.labels.ignore;
   return set.classes.size() <= kPaddingU8 ? kPaddingU8 : kPaddingU16;
 }
 
@@ -100,7 +101,10 @@ proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
   auto size = [](const std::optional<ImageSize>& value) {
     return value.has_value() ? FormatImageSize(*value) : "none";
   };
+  const bool augmented = options.augment.copies > 0;
   const std::pair<std::string, std::string> values[] = {
+      {"augment", std::to_string(options.augment.copies)},
+      {"augment-with", augmented ? FormatAugments(options.augment) : "none"},
       {"block-size", FormatBytesFlag(options.block_bytes)},
       {"class-table", ClassTableDigest(schema)},
       {"crop", size(options.crop)},
@@ -111,6 +115,7 @@ proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
       {"label-codec", FormatCodecChoice(options.label_codec)},
       {"label-tolerance", labels.tolerance ? std::to_string(*labels.tolerance) : "none"},
       {"map", labels.map ? FormatValueMap(*labels.map) : "none"},
+      {"max-ignore-permille", std::to_string(options.max_ignore_permille)},
       {"one-hot", options.label_encoding == LabelEncoding::kOneHotBits    ? "bits"
                   : options.label_encoding == LabelEncoding::kOneHotBytes ? "bytes"
                                                                           : "none"},
@@ -228,6 +233,10 @@ Status CheckOptions(const InputSet& set, const PackOptions& options) {
     return InvalidArgumentError("--ignore is for label images; layout " + set.layout +
                                 " has a class per image");
   }
+  if (set.task == Task::kClassification && options.max_ignore_permille < 1000) {
+    return InvalidArgumentError("--max-ignore is for label images; layout " + set.layout +
+                                " has a class per image");
+  }
   if (options.shard_bytes == 0 || options.block_bytes == 0) {
     return InvalidArgumentError("--shard-size and --block-size must be more than 0");
   }
@@ -270,6 +279,10 @@ GeometryOptions SplitGeometry(const PackOptions& options, const std::string& spl
   geometry.crop_mode = train ? options.crop_mode : options.eval_crop_mode;
   geometry.variants = train ? options.variants : 1;
   geometry.tile_overlap = options.tile_overlap;
+  if (train) {
+    geometry.augment = options.augment;
+    geometry.max_ignore_permille = options.max_ignore_permille;
+  }
   geometry.seed = options.seed;
   return geometry;
 }

@@ -122,6 +122,12 @@ std::string IgnoreText(const PackReport& report) {
          Format("%.2f %%", 100 * share) + " of the pixels, padding not counted\n";
 }
 
+uint64_t DroppedRecords(const PackResult& result) {
+  uint64_t dropped = 0;
+  for (const SplitResult& split : result.splits) dropped += split.statistics.dropped_records();
+  return dropped;
+}
+
 std::string ConversionsText(const PackResult& result) {
   std::string text;
   for (int i = 0; i < kConversionCount; ++i) {
@@ -146,6 +152,10 @@ std::string ConversionsText(const PackResult& result) {
 
 std::string SkippedText(const PackResult& result) {
   std::string text;
+  const uint64_t dropped = DroppedRecords(result);
+  if (dropped > 0) {
+    text += "  dropped: " + Count(dropped, "window") + ", too much of them is ignored\n";
+  }
   size_t shown = 0;
   for (const SplitResult& split : result.splits) {
     for (const Problem& problem : split.skipped) {
@@ -229,6 +239,7 @@ void WriteSkipped(const PackResult& result, JsonWriter* json) {
       json->Key("split").String(split.name);
       json->Key("key").String(problem.key);
       json->Key("reason").String(problem.reason);
+      json->Key("by_rule").Bool(problem.by_rule);
       json->EndObject();
     }
   }
@@ -308,6 +319,7 @@ std::string SummaryJson(const PackReport& report) {
     json.Key("packed").Number(report.result->packed());
     json.Key("records").Number(report.result->records());
     json.Key("skipped").Number(report.result->skipped());
+    json.Key("dropped_records").Number(DroppedRecords(*report.result));
     json.Key("failed").Number(0);  // an input that fails ends the pack, without a report
     WriteSplits(*report.result, &json);
     WriteClasses(report, &json);

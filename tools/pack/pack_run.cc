@@ -20,6 +20,8 @@ namespace {
 constexpr uint64_t kCopiesInFlight = 4;
 constexpr uint64_t kMaxBytesInFlight = uint64_t{1} << 29;
 
+constexpr char kAllDropped[] = "too much of each of its windows is ignored (--max-ignore)";
+
 bool MayBeSkipped(const Status& status) {
   return status.code() != StatusCode::kCancelled && status.code() != StatusCode::kInternal;
 }
@@ -34,7 +36,8 @@ class PackRun {
  private:
   Status PackSplit(const SplitPlan& split);
   Status Take(uint64_t index, EncodedSample encoded, const SplitPlan& split, ShardSequence* shards);
-  Status TakeRecords(uint64_t index, EncodedSample encoded, ShardSequence* shards);
+  Status TakeRecords(uint64_t index, EncodedSample encoded, const std::string& key,
+                     ShardSequence* shards);
   Status TakeFailure(uint64_t index, const EncodedSample& encoded, const Sample& sample,
                      ShardSequence* shards);
 
@@ -122,11 +125,17 @@ Status PackRun::Take(uint64_t index, EncodedSample encoded, const SplitPlan& spl
   }
   if (only_label_values_) return OkStatus();
   if (!encoded.status.ok()) return TakeFailure(index, encoded, split.samples[index], shards);
-  return TakeRecords(index, std::move(encoded), shards);
+  return TakeRecords(index, std::move(encoded), split.samples[index].key, shards);
 }
 
-Status PackRun::TakeRecords(uint64_t index, EncodedSample encoded, ShardSequence* shards) {
+Status PackRun::TakeRecords(uint64_t index, EncodedSample encoded, const std::string& key,
+                            ShardSequence* shards) {
   SplitResult& split = result_.splits.back();
+  AddStatistics(encoded.statistics, &split.statistics);
+  if (encoded.records.empty()) {
+    split.skipped.push_back({key, kAllDropped, true});
+    return shards->Skip(index, split.skipped.back(), encoded.statistics);
+  }
   ++split.packed;
   split.records += encoded.records.size();
   split.source_bytes += encoded.source_bytes;
@@ -134,7 +143,6 @@ Status PackRun::TakeRecords(uint64_t index, EncodedSample encoded, ShardSequence
     split.image_bytes += record.fields[0].bytes.size();
     split.label_bytes += record.fields[1].bytes.size();
   }
-  AddStatistics(encoded.statistics, &split.statistics);
   for (size_t i = 0; i < kConversionCount; ++i) result_.conversions[i] += encoded.conversions[i];
   if (encoded.label.has_value()) {
     ++result_.label_kinds[encoded.label->kind];
@@ -153,7 +161,7 @@ Status PackRun::TakeFailure(uint64_t index, const EncodedSample& encoded, const 
   // Reasons are stored: they must be text, whatever a file's name is made of.
   const std::string reason = EscapeControl(encoded.status.message());
   result_.splits.back().skipped.push_back({sample.key, reason});
-  return shards->Skip(index, sample.key, reason);
+  return shards->Skip(index, result_.splits.back().skipped.back(), proto::Statistics());
 }
 
 }  // namespace
@@ -179,6 +187,14 @@ uint64_t PackResult::records() const {
 uint64_t PackResult::skipped() const {
   uint64_t count = 0;
   for (const SplitResult& split : splits) count += split.skipped.size();
+  return count;
+}
+
+uint64_t PackResult::faulty() const {
+  uint64_t count = 0;
+  for (const SplitResult& split : splits) {
+    for (const Problem& problem : split.skipped) count += problem.by_rule ? 0 : 1;
+  }
   return count;
 }
 

@@ -42,6 +42,7 @@ struct PackResult {
   uint64_t packed() const;
   uint64_t records() const;
   uint64_t skipped() const;
+  uint64_t faulty() const;  // of those skipped: not left out by a rule
 };
 
 // Writes the shards of all splits to `folder`. The first input that cannot be packed ends it,

@@ -81,12 +81,14 @@ Offsets TileOffsets(ImageSize image, ImageSize window, uint32_t overlap) {
   return offsets;
 }
 
-uint64_t SeedOf(uint64_t seed, std::string_view key) {
-  return MixBits(Checksum64(key.data(), key.size()) ^ MixBits(seed + 1));
+uint64_t SeedOf(uint64_t seed, std::string_view key, uint32_t attempt) {
+  const uint64_t mixed = Checksum64(key.data(), key.size()) ^ MixBits(seed + 1);
+  return MixBits(mixed + attempt * 0x9E3779B97F4A7C15u);
 }
 
-// The windows that follow from the sizes alone.
+// The windows that follow from the sizes alone; one, where they are drawn.
 Offsets FixedOffsets(const GeometryOptions& options, ImageSize image, ImageSize window) {
+  if (!options.crop.has_value()) return {{0, 0}};
   switch (options.crop_mode) {
     case CropMode::kCorners:
       return CornerOffsets(image, window);
@@ -97,6 +99,48 @@ Offsets FixedOffsets(const GeometryOptions& options, ImageSize image, ImageSize 
       break;
   }
   return {{CenterOffset(image.height, window.height), CenterOffset(image.width, window.width)}};
+}
+
+uint64_t CountWindows(const GeometryOptions& options, ImageSize image) {
+  if (!options.crop.has_value()) return 1;
+  const ImageSize window = *options.crop;
+  switch (options.crop_mode) {
+    case CropMode::kRandom:
+      return options.variants;
+    case CropMode::kCorners:
+      return CornerOffsets(image, window).size();
+    case CropMode::kTile:
+      return TilesAlong(image.height, window.height, options.tile_overlap) *
+             TilesAlong(image.width, window.width, options.tile_overlap);
+    case CropMode::kCenter:
+      break;
+  }
+  return 1;
+}
+
+uint32_t RecordsPerWindow(const GeometryOptions& options) { return 1 + options.augment.copies; }
+
+// Puts the record `placement->variant` where it belongs; `fixed` is the window without any chance.
+void Draw(const GeometryOptions& options, std::string_view key, uint32_t attempt,
+          const std::pair<int32_t, int32_t>& fixed, Placement* placement) {
+  const ImageSize image = placement->resized, window = placement->window;
+  const bool augmented = placement->variant % RecordsPerWindow(options) != 0;
+  const bool anywhere = options.crop.has_value() && options.crop_mode == CropMode::kRandom;
+  std::tie(placement->y, placement->x) = fixed;
+  if (!augmented && !anywhere) return;
+  placement->seed = SeedOf(options.seed, VariantKey(key, placement->variant), attempt);
+  RandomStream random(placement->seed);
+  if (augmented) {
+    const AugmentFrame frame = {image, window, placement->y, placement->x,
+                                anywhere || options.augment.Has(kAugmentCrop)};
+    const DrawnAugmentation drawn = DrawAugmentation(options.augment, frame, &random);
+    placement->augmentation = drawn.augmentation;
+    placement->y = drawn.y;
+    placement->x = drawn.x;
+  } else {
+    placement->y = RandomOffset(image.height, window.height, &random);
+    placement->x = RandomOffset(image.width, window.width, &random);
+  }
 }
 
 }  // namespace
@@ -156,6 +200,17 @@ Region Placement::Visible() const {
   return {rows.first, columns.first, {rows.count, columns.count}};
 }
 
+std::vector<PixelSpan> Placement::ShownRows() const {
+  if (augmentation.has_value()) return InsideSpans(augmentation->map, window, resized);
+  const Region visible = Visible();
+  const uint32_t top = VisibleRow(), left = VisibleColumn();
+  std::vector<PixelSpan> rows(window.height);
+  for (uint32_t y = 0; y < visible.size.height; ++y) {
+    rows[top + y] = {left, left + visible.size.width};
+  }
+  return rows;
+}
+
 Placement Placement::Within(const Region& part) const {
   if (resized != source) return *this;  // then the part is the whole
   Placement within = *this;
@@ -177,21 +232,8 @@ bool RecordsDependOnSize(const GeometryOptions& options) {
 }
 
 uint64_t CountRecords(const GeometryOptions& options, ImageSize source) {
-  if (!options.crop.has_value()) return 1;
   const ImageSize image = options.resize ? options.resize->Apply(source) : source;
-  const ImageSize window = *options.crop;
-  switch (options.crop_mode) {
-    case CropMode::kRandom:
-      return options.variants;
-    case CropMode::kCorners:
-      return CornerOffsets(image, window).size();
-    case CropMode::kTile:
-      return TilesAlong(image.height, window.height, options.tile_overlap) *
-             TilesAlong(image.width, window.width, options.tile_overlap);
-    case CropMode::kCenter:
-      break;
-  }
-  return 1;
+  return CountWindows(options, image) * RecordsPerWindow(options);
 }
 
 Result<std::vector<Placement>> PlaceRecords(const GeometryOptions& options, ImageSize source,
@@ -200,30 +242,35 @@ Result<std::vector<Placement>> PlaceRecords(const GeometryOptions& options, Imag
   placement.source = source;
   placement.resized = options.resize ? options.resize->Apply(source) : source;
   placement.window = options.crop.value_or(placement.resized);
-  if (!options.crop.has_value()) return std::vector<Placement>{placement};
   const uint64_t count = CountRecords(options, source);
   if (count > kMaxRecordsPerSource) {
     return DataLossError("an image of " + DescribeImageSize(placement.resized) + " gives " +
-                         FormatCount(count) + " windows of " + DescribeImageSize(placement.window) +
+                         FormatCount(count) + " records of " + DescribeImageSize(placement.window) +
                          "; at most " + FormatCount(kMaxRecordsPerSource) +
                          " are made of one image");
   }
-  std::vector<Placement> placements;
-  const bool random = options.crop_mode == CropMode::kRandom;
+  if (options.augment.copies > 0 &&
+      std::max(placement.resized.height, placement.resized.width) > kMaxImageSide) {
+    return DataLossError("an image with a side of more than " + FormatCount(kMaxImageSide) +
+                         " pixels cannot be augmented");
+  }
   const Offsets fixed = FixedOffsets(options, placement.resized, placement.window);
+  std::vector<Placement> placements(count, placement);
   for (uint32_t variant = 0; variant < count; ++variant) {
-    placement.variant = variant;
-    if (random) {
-      placement.seed = SeedOf(options.seed, VariantKey(key, variant));
-      RandomStream stream(placement.seed);
-      placement.y = RandomOffset(placement.resized.height, placement.window.height, &stream);
-      placement.x = RandomOffset(placement.resized.width, placement.window.width, &stream);
-    } else {
-      std::tie(placement.y, placement.x) = fixed[variant];
-    }
-    placements.push_back(placement);
+    const uint32_t window = variant / RecordsPerWindow(options);
+    placements[variant].variant = variant;
+    Draw(options, key, 0, fixed[std::min<size_t>(window, fixed.size() - 1)], &placements[variant]);
   }
   return placements;
+}
+
+Placement PlaceAgain(const GeometryOptions& options, const Placement& placement,
+                     std::string_view key, uint32_t attempt) {
+  const Offsets fixed = FixedOffsets(options, placement.resized, placement.window);
+  const uint32_t window = placement.variant / RecordsPerWindow(options);
+  Placement again = placement;
+  Draw(options, key, attempt, fixed[std::min<size_t>(window, fixed.size() - 1)], &again);
+  return again;
 }
 
 Region VisibleInAny(const std::vector<Placement>& placements) {

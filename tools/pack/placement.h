@@ -12,6 +12,8 @@
 
 #include "reader/base/status.h"
 #include "reader/console/units.h"
+#include "tools/pack/augment/augment_options.h"
+#include "tools/pack/augment/augmentation.h"
 #include "tools/pack/source_image.h"
 
 namespace shardmill {
@@ -44,7 +46,15 @@ struct GeometryOptions {
   CropMode crop_mode = CropMode::kCenter;
   uint32_t variants = 1;      // kRandom
   uint32_t tile_overlap = 0;  // kTile: pixels that neighbours share, less than the crop's sides
-  uint64_t seed = 0;          // of random crops
+  AugmentOptions augment;
+  // Windows of which a larger share is ignored or padding are drawn again, then left out.
+  uint32_t max_ignore_permille = 1000;
+  uint64_t seed = 0;  // of everything that is drawn
+
+  // True when windows may lie elsewhere once they are drawn again.
+  bool MayRedraw() const {
+    return max_ignore_permille < 1000 && (crop_mode == CropMode::kRandom || augment.copies > 0);
+  }
 };
 
 // The window of one record. `y` and `x` are negative where the window begins outside the image;
@@ -55,7 +65,9 @@ struct Placement {
   int32_t y = 0, x = 0;
   ImageSize window;
   uint32_t variant = 0;  // 0, 1, … of the same source
-  uint64_t seed = 0;     // of this record's random choice; 0 when there was none
+  uint64_t seed = 0;     // of this record's random choices; 0 when there were none
+  // With it `y` and `x` are those of the window before it was scaled and turned.
+  std::optional<Augmentation> augmentation;
 
   // The part of the resized image that the window shows; its size is 0 × 0 when there is none.
   Region Visible() const;
@@ -63,6 +75,8 @@ struct Placement {
   // The same window, for an image that holds only `part` of the source: all that the window shows,
   // and the whole source when it will be resized.
   Placement Within(const Region& part) const;
+  // The pixels of each row of the window that show the source; the others are padding.
+  std::vector<PixelSpan> ShownRows() const;
   // Where the visible part begins in the window.
   uint32_t VisibleRow() const { return y < 0 ? static_cast<uint32_t>(-y) : 0; }
   uint32_t VisibleColumn() const { return x < 0 ? static_cast<uint32_t>(-x) : 0; }
@@ -79,11 +93,16 @@ uint64_t CountRecords(const GeometryOptions& options, ImageSize source);
 // True when that number depends on the size of the source.
 bool RecordsDependOnSize(const GeometryOptions& options);
 
-// The windows of a source, numbered as variants; tiles row by row. A side of the crop that exceeds
-// the image is centred, in every mode but kTile: the whole side is kept. DataLoss when there are
-// too many.
+// The records of a source, numbered as variants: its windows (tiles row by row), each followed by
+// its augmented copies. A side of the crop that exceeds the image is centred, in every mode but
+// kTile: the whole side is kept. DataLoss when there are too many.
 Result<std::vector<Placement>> PlaceRecords(const GeometryOptions& options, ImageSize source,
                                             std::string_view key);
+
+// The same record with everything that is drawn drawn anew; `attempt` counts from 1. Nothing
+// changes where nothing is drawn.
+Placement PlaceAgain(const GeometryOptions& options, const Placement& placement,
+                     std::string_view key, uint32_t attempt);
 
 // The smallest region that holds all that the windows show.
 Region VisibleInAny(const std::vector<Placement>& placements);

@@ -7,6 +7,8 @@
 #include "reader/names.h"
 #include "reader/serialize.h"
 #include "reader/statistics.h"
+#include "tools/pack/augment/augment_image.h"
+#include "tools/pack/augment/warp.h"
 #include "tools/pack/measure.h"
 #include "tools/pack/one_hot.h"
 
@@ -28,8 +30,14 @@ std::string MakeMeta(const std::string& key, const Placement& placement, bool re
   }
   meta.set_variant(placement.variant);
   meta.set_seed(placement.seed);
+  if (placement.augmentation.has_value()) {
+    AugmentationToProto(*placement.augmentation, meta.mutable_augmentation());
+  }
   return SerializeDeterministic(meta);
 }
+
+// How often a window is placed that has too much of the ignore value in it.
+constexpr uint32_t kPlacingAttempts = 10;
 
 // The commonest unknown value and how many there are, for a list of skipped files.
 std::string DescribeUnknown(const UnknownValues& unknown) {
@@ -85,19 +93,18 @@ Status SampleEncoder::MakeRecords(const Sample& sample, const GeometryOptions& g
   if (segmentation) RETURN_IF_ERROR(TakeUnknown(encoded));
   ASSIGN_OR_RETURN(const std::vector<Placement> placements,
                    PlaceRecords(geometry, size, sample.key));
-  std::vector<Placement> in_image = placements;
-  RgbImage image = {size, nullptr};
+  ImagePart image;
   if (KeepJpeg(std::move(file), placements)) {
     ++encoded->conversions[kJpegKept];
   } else {
-    ASSIGN_OR_RETURN(image, ReadImage(&in_image, encoded));
+    ASSIGN_OR_RETURN(image, ReadImage(placements, geometry, encoded));
   }
   if (segmentation && placements.front().resized != size) {
     ResizeLabels(label_map_, placements.front().resized, &resized_labels_);
     std::swap(label_map_, resized_labels_);
   }
-  for (size_t i = 0; i < placements.size(); ++i) {
-    RETURN_IF_ERROR(AddRecord(sample, image, placements[i], in_image[i], encoded));
+  for (const Placement& placement : placements) {
+    RETURN_IF_ERROR(AddRecord(sample, geometry, image, placement, encoded));
   }
   return OkStatus();
 }
@@ -119,33 +126,71 @@ bool SampleEncoder::KeepJpeg(std::string file, const std::vector<Placement>& pla
   return status.ok();
 }
 
-Result<RgbImage> SampleEncoder::ReadImage(std::vector<Placement>* placements,
-                                          EncodedSample* encoded) {
-  const ImageSize size = placements->front().source, resized = placements->front().resized;
-  const Region needed = resized == size ? VisibleInAny(*placements) : Region{0, 0, size};
-  ASSIGN_OR_RETURN(const Region part, decoder_.Read(needed, &image_));
-  for (Placement& placement : *placements) placement = placement.Within(part);
-  const RgbImage image = converter_.Convert(image_, &encoded->conversions);
+Result<SampleEncoder::ImagePart> SampleEncoder::ReadImage(const std::vector<Placement>& placements,
+                                                          const GeometryOptions& geometry,
+                                                          EncodedSample* encoded) {
+  const ImageSize size = placements.front().source, resized = placements.front().resized;
+  const bool whole = resized != size || geometry.augment.copies > 0 || geometry.MayRedraw();
+  const Region needed = whole ? Region{0, 0, size} : VisibleInAny(placements);
+  ImagePart image;
+  ASSIGN_OR_RETURN(image.part, decoder_.Read(needed, &image_));
+  image.rgb = converter_.Convert(image_, &encoded->conversions);
   if (resized == size) return image;
-  ResizeImage(image, resized, &resized_);
-  return RgbImage{resized, resized_.data()};
+  ResizeImage(image.rgb, resized, &resized_);
+  image.rgb = {resized, resized_.data()};
+  return image;
 }
 
-Status SampleEncoder::AddRecord(const Sample& sample, const RgbImage& image,
-                                const Placement& placement, const Placement& in_image,
+Status SampleEncoder::AddRecord(const Sample& sample, const GeometryOptions& geometry,
+                                const ImagePart& image, Placement placement,
                                 EncodedSample* encoded) {
-  EncodedRecord record;
   statistics_.Clear();
   statistics_.set_records(1);
-  RETURN_IF_ERROR(EncodeImage(image, in_image, &record));
-  RETURN_IF_ERROR(plan_.task == Task::kSegmentation ? EncodeLabels(placement, &record)
-                                                    : EncodeClassId(sample.class_id, &record));
+  if (plan_.task == Task::kSegmentation && !PlaceLabels(sample, geometry, &placement)) {
+    encoded->statistics.set_dropped_records(encoded->statistics.dropped_records() + 1);
+    return OkStatus();
+  }
+  EncodedRecord record;
+  RETURN_IF_ERROR(EncodeImage(image, placement, &record));
+  RETURN_IF_ERROR(plan_.task == Task::kSegmentation
+                      ? AddLabelField(placed_labels_->bytes.data(), placed_labels_->size, &record)
+                      : EncodeClassId(sample.class_id, &record));
   const std::string key = VariantKey(sample.key, placement.variant);
   if (!IsRecordKey(key)) return DataLossError("its path is too long for a key with #v…");
   record.meta = MakeMeta(key, placement, options_.resize.has_value());
   AddStatistics(statistics_, &encoded->statistics);
   encoded->records.push_back(std::move(record));
   return OkStatus();
+}
+
+bool SampleEncoder::PlaceLabels(const Sample& sample, const GeometryOptions& geometry,
+                                Placement* placement) {
+  for (uint32_t attempt = 1;; ++attempt) {
+    CutPlacedLabels(*placement);
+    const uint64_t pixels = placement->window.pixels();
+    uint64_t labelled = 0;
+    for (uint64_t count : statistics_.class_pixels()) labelled += count;
+    if ((pixels - labelled) * 1000 <= geometry.max_ignore_permille * pixels) return true;
+    if (placement->seed == 0 || attempt == kPlacingAttempts) return false;
+    *placement = PlaceAgain(geometry, *placement, sample.key, attempt);
+  }
+}
+
+void SampleEncoder::CutPlacedLabels(const Placement& placement) {
+  const uint32_t ignore = plan_.schema.ignore.value_or(0);
+  placed_labels_ = &cut_labels_;
+  if (placement.augmentation.has_value()) {
+    WarpLabels(label_map_, placement.augmentation->map, placement.window, ignore, &cut_labels_);
+  } else if (placement.ShowsAll()) {
+    placed_labels_ = &label_map_;
+  } else {
+    CutLabels(label_map_, placement, ignore, &cut_labels_);
+  }
+  statistics_.clear_class_pixels();
+  statistics_.clear_class_images();
+  statistics_.clear_class_image_pixels();
+  MeasureLabels(*placed_labels_, placement.ShownRows(),
+                static_cast<uint32_t>(plan_.schema.classes.size()), &statistics_);
 }
 
 Status SampleEncoder::ReadLabels(const Sample& sample, EncodedSample* encoded) {
@@ -193,50 +238,43 @@ Status SampleEncoder::CheckSizes(ImageSize image, const GeometryOptions& geometr
   return OkStatus();
 }
 
-Status SampleEncoder::EncodeImage(const RgbImage& image, const Placement& placement,
+Status SampleEncoder::EncodeImage(const ImagePart& image, const Placement& placement,
                                   EncodedRecord* record) {
+  const ImageSize size = placement.window;
+  const uint8_t* pixels = stored_pixels_.data();
   if (kept_jpeg_.has_value()) {
-    MeasureImage({placement.window, stored_pixels_.data()}, placement.Visible(), &statistics_);
     record->fields.push_back(*std::exchange(kept_jpeg_, std::nullopt));
-    return OkStatus();
-  }
-  const FieldSpec& spec = plan_.schema.fields[0];
-  const bool whole = placement.ShowsAll();
-  if (!whole) CutImage(image, placement, options_.pad_value, &cut_);
-  ASSIGN_OR_RETURN(
-      EncodedField field,
-      image_encoder_.Encode(spec, whole ? image.pixels : cut_.data(), placement.window.pixels() * 3,
-                            VariableDims(spec, placement.window)));
-  if (spec.codec == Codec::kJpeg) {
-    RETURN_IF_ERROR(MeasureStored(field, placement));
   } else {
-    MeasureImage(image, placement.Visible(), &statistics_);
+    const FieldSpec& spec = plan_.schema.fields[0];
+    pixels = PlaceImage(image, placement);
+    ASSIGN_OR_RETURN(EncodedField field, image_encoder_.Encode(spec, pixels, size.pixels() * 3,
+                                                               VariableDims(spec, size)));
+    if (spec.codec == Codec::kJpeg) {
+      RETURN_IF_ERROR(DecodeStored(field, size));
+      pixels = stored_pixels_.data();
+    }
+    record->fields.push_back(std::move(field));
   }
-  record->fields.push_back(std::move(field));
+  MeasureImage({size, pixels}, placement.ShownRows(), &statistics_);
   return OkStatus();
 }
 
-Status SampleEncoder::MeasureStored(const EncodedField& field, const Placement& placement) {
-  stored_pixels_.resize(placement.window.pixels() * 3);
-  RETURN_IF_ERROR(field_decoder_.Decode(plan_.schema.fields[0], field.bytes.data(),
-                                        field.bytes.size(), stored_pixels_.data(),
-                                        stored_pixels_.size(), field.variable_dims));
-  const Region visible = {placement.VisibleRow(), placement.VisibleColumn(),
-                          placement.Visible().size};
-  MeasureImage({placement.window, stored_pixels_.data()}, visible, &statistics_);
-  return OkStatus();
+const uint8_t* SampleEncoder::PlaceImage(const ImagePart& image, const Placement& placement) {
+  if (placement.augmentation.has_value()) {
+    AugmentImage(image.rgb, *placement.augmentation, placement.window, placement.seed,
+                 options_.pad_value, &cut_);
+    return cut_.data();
+  }
+  const Placement in_part = placement.Within(image.part);
+  if (in_part.ShowsAll()) return image.rgb.pixels;
+  CutImage(image.rgb, in_part, options_.pad_value, &cut_);
+  return cut_.data();
 }
 
-// `label_map_` has the size placement.resized.
-Status SampleEncoder::EncodeLabels(const Placement& placement, EncodedRecord* record) {
-  const ClassIdMap* labels = &label_map_;
-  MeasureLabels(*labels, placement.Visible(), static_cast<uint32_t>(plan_.schema.classes.size()),
-                &statistics_);
-  if (!placement.ShowsAll()) {
-    CutLabels(*labels, placement, plan_.schema.ignore.value_or(0), &cut_labels_);
-    labels = &cut_labels_;
-  }
-  return AddLabelField(labels->bytes.data(), labels->size, record);
+Status SampleEncoder::DecodeStored(const EncodedField& field, ImageSize size) {
+  stored_pixels_.resize(size.pixels() * 3);
+  return field_decoder_.Decode(plan_.schema.fields[0], field.bytes.data(), field.bytes.size(),
+                               stored_pixels_.data(), stored_pixels_.size(), field.variable_dims);
 }
 
 Status SampleEncoder::EncodeClassId(uint32_t class_id, EncodedRecord* record) {

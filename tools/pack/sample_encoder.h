@@ -48,22 +48,33 @@ class SampleEncoder {
 
  private:
   Status MakeRecords(const Sample& sample, const GeometryOptions& geometry, EncodedSample* encoded);
-  // Decodes what the windows show, resizes it, and makes them refer to it.
-  Result<RgbImage> ReadImage(std::vector<Placement>* placements, EncodedSample* encoded);
+  // Pixels of the source, and which part of it they are; the whole when it was resized.
+  struct ImagePart {
+    RgbImage rgb;
+    Region part;
+  };
   // Keeps a JPEG file that holds just what its record would, and its pixels in stored_pixels_.
   bool KeepJpeg(std::string file, const std::vector<Placement>& placements);
-  Status AddRecord(const Sample& sample, const RgbImage& image, const Placement& placement,
-                   const Placement& in_image, EncodedSample* encoded);
+  // Decodes at least what the windows show, and resizes it.
+  Result<ImagePart> ReadImage(const std::vector<Placement>& placements,
+                              const GeometryOptions& geometry, EncodedSample* encoded);
+  Status AddRecord(const Sample& sample, const GeometryOptions& geometry, const ImagePart& image,
+                   Placement placement, EncodedSample* encoded);
+  // Sets placed_labels_ and their statistics; moves the window while too much of it is ignored.
+  // False: no place was found, the record is to be dropped.
+  bool PlaceLabels(const Sample& sample, const GeometryOptions& geometry, Placement* placement);
+  void CutPlacedLabels(const Placement& placement);
   // Fills label_map_ and unknown_.
   Status ReadLabels(const Sample& sample, EncodedSample* encoded);
   // An error that describes unknown_, unless there is nothing in it.
   Status TakeUnknown(EncodedSample* encoded);
   Status CheckLabels(const Sample& sample, EncodedSample* encoded);
   Status CheckSizes(ImageSize image, const GeometryOptions& geometry) const;
-  Status EncodeImage(const RgbImage& image, const Placement& placement, EncodedRecord* record);
-  // Of the pixels that a reader will get, which JPEG changes; fills stored_pixels_.
-  Status MeasureStored(const EncodedField& field, const Placement& placement);
-  Status EncodeLabels(const Placement& placement, EncodedRecord* record);
+  Status EncodeImage(const ImagePart& image, const Placement& placement, EncodedRecord* record);
+  // The pixels of the record, in `image` or cut_.
+  const uint8_t* PlaceImage(const ImagePart& image, const Placement& placement);
+  // The pixels that a reader will get, which JPEG changes: fills stored_pixels_.
+  Status DecodeStored(const EncodedField& field, ImageSize size);
   Status EncodeClassId(uint32_t class_id, EncodedRecord* record);
   Status AddLabelField(const void* ids, ImageSize size, EncodedRecord* record);
 
@@ -77,7 +88,8 @@ class SampleEncoder {
   // Buffers that keep their size from sample to sample.
   SourceImage image_;
   ClassIdMap label_map_, resized_labels_, cut_labels_;
-  proto::Statistics statistics_;  // of the record in work
+  const ClassIdMap* placed_labels_ = nullptr;  // of the record in work
+  proto::Statistics statistics_;               // of the record in work
   UnknownValues unknown_;
   std::optional<EncodedField> kept_jpeg_;  // the image of the record in work
   std::vector<uint8_t> resized_, cut_, one_hot_, stored_pixels_;

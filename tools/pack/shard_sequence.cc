@@ -7,10 +7,11 @@
 namespace shardmill {
 namespace {
 
-void AddSkipped(const std::string& key, const std::string& reason, proto::ShardSummary* summary) {
+void AddSkipped(const Problem& problem, proto::ShardSummary* summary) {
   proto::SkippedInput* skipped = summary->add_skipped();
-  skipped->set_key(key);
-  skipped->set_reason(reason);
+  skipped->set_key(problem.key);
+  skipped->set_reason(problem.reason);
+  skipped->set_by_rule(problem.by_rule);
 }
 
 }  // namespace
@@ -30,7 +31,7 @@ Status ShardSequence::OpenNext() {
   ASSIGN_OR_RETURN(writer_, ShardWriter::Create(folder_, shard, plan_.schema, plan_.recipe));
   summary_.Clear();
   if (shard.shard_number > 0) return OkStatus();
-  for (const Problem& problem : split_.problems) AddSkipped(problem.key, problem.reason, &summary_);
+  for (const Problem& problem : split_.problems) AddSkipped(problem, &summary_);
   return OkStatus();
 }
 
@@ -56,9 +57,11 @@ Status ShardSequence::Append(uint64_t index, std::vector<EncodedRecord> records,
   return OkStatus();
 }
 
-Status ShardSequence::Skip(uint64_t index, const std::string& key, const std::string& reason) {
+Status ShardSequence::Skip(uint64_t index, const Problem& problem,
+                           const proto::Statistics& statistics) {
   RETURN_IF_ERROR(GoTo(index));
-  AddSkipped(key, reason, &summary_);
+  AddStatistics(statistics, summary_.mutable_statistics());
+  AddSkipped(problem, &summary_);
   return OkStatus();
 }
 

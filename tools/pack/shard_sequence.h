@@ -24,7 +24,7 @@ class ShardSequence {
   // Input `index` of the plan, in order and without gaps: packed, or left out.
   Status Append(uint64_t index, std::vector<EncodedRecord> records,
                 const proto::Statistics& statistics);
-  Status Skip(uint64_t index, const std::string& key, const std::string& reason);
+  Status Skip(uint64_t index, const Problem& problem, const proto::Statistics& statistics);
   Status Finish();
 
   const std::vector<ShardResult>& shards() const { return shards_; }

@@ -17,6 +17,11 @@ struct Region {
   ImageSize size;
 };
 
+// Columns [begin, end) of one row.
+struct PixelSpan {
+  uint32_t begin = 0, end = 0;
+};
+
 enum class PixelLayout { kGray, kGrayAlpha, kRgb, kRgba, kPalette };
 
 constexpr int ChannelsOf(PixelLayout layout) {

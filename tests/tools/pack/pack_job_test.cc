@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <set>
 
 #include "proto/manifest.pb.h"
 #include "proto/record_meta.pb.h"
 #include "reader/dataset.h"
 #include "tests/tools/pack/image_files.h"
+#include "tests/tools/pack/pack_fixture.h"
 #include "tools/pack/image_decode.h"
 #include "tools/pack/rgb_convert.h"
 #include "tools/random_stream.h"
@@ -18,112 +18,7 @@
 namespace shardmill {
 namespace {
 
-constexpr char kTable[] = "name,r,g,b\nsky,0,0,255\nroad,128,64,128\ntree,0,128,0\n";
-constexpr uint32_t kColors[] = {0x0000FF, 0x804080, 0x008000};
-
-// A record as it was read back.
-struct ReadRecord {
-  proto::RecordMeta meta;
-  std::vector<uint8_t> image, label;
-};
-
-TestImage ColorLabel(ImageSize size, const std::vector<uint8_t>& ids) {
-  return MakeImage(size, 3, [&](int y, int x, int c) {
-    uint32_t color = kColors[ids[static_cast<size_t>(y) * size.width + static_cast<size_t>(x)]];
-    return static_cast<int>((color >> (16 - 8 * c)) & 255);
-  });
-}
-
-TestImage GrayLabel(ImageSize size, const std::vector<uint8_t>& ids) {
-  return MakeImage(size, 1, [&](int y, int x, int) {
-    return ids[static_cast<size_t>(y) * size.width + static_cast<size_t>(x)];
-  });
-}
-
-std::vector<uint8_t> RandomIds(ImageSize size, uint64_t seed) {
-  RandomStream random(seed);
-  std::vector<uint8_t> ids;
-  for (uint64_t i = 0; i < size.pixels(); ++i) ids.push_back(random.Below(3) & 255);
-  return ids;
-}
-
-// A source folder in the suite layout, and what packing it gives.
-class PackJobTest : public testing::Test {
- protected:
-  PackJobTest()
-      : name_(testing::UnitTest::GetInstance()->current_test_info()->name()),
-        source_(name_ + "-source"),
-        output_(name_ + "-output") {
-    source_.Write("class_dict.csv", kTable);
-    options_.source = source_.path();
-    options_.output = output_.path();
-    options_.quiet = true;
-    options_.jobs = 2;
-  }
-
-  void AddPair(const std::string& split, const std::string& stem, const std::string& image,
-               const std::string& label) {
-    source_.Write(split + "/" + stem, image);
-    source_.Write(split + "_labels/" + stem.substr(0, stem.rfind('.')) + ".png", label);
-  }
-  void AddScene(const std::string& split, const std::string& stem, ImageSize size, uint64_t seed) {
-    AddPair(split, stem + ".png", Png(Photo(size, seed)),
-            Png(ColorLabel(size, RandomIds(size, seed))));
-  }
-
-  // The exit code, or the error; what was printed is in out_ and error_.
-  Result<int> Pack() {
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    Result<int> result = RunPackJob(options_, ReportStyle::kText);
-    out_ = testing::internal::GetCapturedStdout();
-    error_ = testing::internal::GetCapturedStderr();
-    return result;
-  }
-  void ExpectCode(int code) {
-    Result<int> result = Pack();
-    ASSERT_TRUE(result.ok()) << result.status().ToString();
-    EXPECT_EQ(*result, code) << out_;
-  }
-  void ExpectError(StatusCode code, const std::string& text) {
-    Status status = Pack().status();
-    EXPECT_EQ(status.code(), code) << status.ToString();
-    EXPECT_NE(status.message().find(text), std::string::npos) << status.message();
-  }
-
-  std::map<std::string, ReadRecord> Read(const std::string& split) {
-    std::map<std::string, ReadRecord> records;
-    auto dataset = Dataset::Open(output_.path());
-    EXPECT_TRUE(dataset.ok()) << dataset.status().ToString();
-    if (!dataset.ok()) return records;
-    manifest_ = (*dataset)->manifest();
-    const Dataset::Split* opened = *(*dataset)->split(split);
-    ReadScratch scratch;
-    for (uint64_t i = 0; i < opened->records(); ++i) {
-      auto [shard, record] = opened->Locate(i);
-      ReadRecord read;
-      read.meta = *shard->ReadMeta(record);
-      read.image.resize(shard->schema().fields[0].TensorBytes());
-      read.label.resize(shard->schema().fields[1].TensorBytes());
-      EXPECT_TRUE(shard->Read(record, 0, read.image.data(), read.image.size(), &scratch).ok());
-      EXPECT_TRUE(shard->Read(record, 1, read.label.data(), read.label.size(), &scratch).ok());
-      records[read.meta.key()] = std::move(read);
-    }
-    return records;
-  }
-
-  std::map<std::string, std::string> OutputFiles() {
-    std::map<std::string, std::string> files;
-    for (const std::string& file : output_.Files()) files[file] = output_.Read(file);
-    return files;
-  }
-
-  std::string name_;
-  TestFolder source_, output_;
-  PackOptions options_;
-  proto::Manifest manifest_;
-  std::string out_, error_;
-};
+using PackJobTest = PackFixture;
 
 TEST_F(PackJobTest, PixelsAndIdsComeBackExactly) {
   const ImageSize size = {13, 21};
@@ -165,91 +60,6 @@ TEST_F(PackJobTest, BytesDoNotDependOnJobs) {
     ExpectCode(0);
     EXPECT_EQ(OutputFiles(), with_one) << jobs;
   }
-}
-
-// Tiles of all images, put back where their metadata says, give the images again.
-TEST_F(PackJobTest, TilesCanBeStitchedTogetherAgain) {
-  std::map<std::string, ImageSize> sizes;
-  for (uint64_t i = 0; i < 6; ++i) {
-    const ImageSize size = {static_cast<uint32_t>(9 + 7 * i), static_cast<uint32_t>(40 - 5 * i)};
-    sizes["train/s" + std::to_string(i) + ".png"] = size;
-    AddScene("train", "s" + std::to_string(i), size, i);
-  }
-  options_.crop = ImageSize{12, 16};
-  options_.crop_mode = CropMode::kTile;
-  options_.tile_overlap = 3;
-  options_.shard_bytes = 20000;
-  ExpectCode(0);
-  std::map<std::string, std::vector<int>> stitched;
-  uint64_t padded = 0;
-  auto records = Read("train");
-  for (const auto& [key, record] : records) {
-    const std::string source = key.substr(0, key.find('#'));
-    EXPECT_EQ(key, record.meta.variant() == 0
-                       ? source
-                       : source + "#v" + std::to_string(record.meta.variant()));
-    const ImageSize size = sizes[source];
-    std::vector<int>& image = stitched[source];
-    image.resize(size.pixels(), -1);
-    for (int at = 0; at < 12 * 16; ++at) {
-      const int64_t y = at / 16 + record.meta.crop_y(), x = at % 16 + record.meta.crop_x();
-      if (y >= size.height || x >= size.width) {
-        ASSERT_EQ(record.label[static_cast<size_t>(at)], 255);
-        ++padded;
-      } else {
-        image[static_cast<size_t>(y * size.width + x)] = record.label[static_cast<size_t>(at)];
-      }
-    }
-  }
-  EXPECT_EQ(stitched.size(), 6u);
-  EXPECT_GT(padded, 0u);
-  for (const auto& [source, image] : stitched) {
-    const std::vector<uint8_t> ids = RandomIds(sizes[source], std::stoull(source.substr(7)));
-    EXPECT_EQ(image, std::vector<int>(ids.begin(), ids.end())) << source;
-  }
-  EXPECT_EQ(manifest_.splits(0).records(), records.size());
-  EXPECT_EQ(manifest_.splits(0).statistics().image_pixels(), records.size() * 192 - padded);
-  EXPECT_GT(manifest_.splits(0).shards_size(), 1);
-}
-
-TEST_F(PackJobTest, VariantsAreOfTrainAloneAndStandTogether) {
-  for (uint64_t i = 0; i < 5; ++i) {
-    AddScene("train", "s" + std::to_string(i), {30, 40}, i);
-    AddScene("val", "v" + std::to_string(i), {30, 40}, 50 + i);
-  }
-  options_.crop = ImageSize{16, 16};
-  options_.crop_mode = CropMode::kRandom;
-  options_.variants = 3;
-  ExpectCode(0);
-  EXPECT_NE(out_.find("10 packed + 0 skipped = 10 inputs"), std::string::npos) << out_;
-  EXPECT_EQ(Read("val").size(), 5u);
-  auto records = Read("train");
-  EXPECT_EQ(records.size(), 15u);
-  std::set<std::pair<int, int>> windows;
-  for (const auto& [key, record] : records) {
-    windows.insert({record.meta.crop_y(), record.meta.crop_x()});
-  }
-  EXPECT_GT(windows.size(), 10u);
-  EXPECT_EQ(records.count("train/s3.png#v2"), 1u);
-  EXPECT_EQ(records.count("train/s3.png#v3"), 0u);
-  auto dataset = Dataset::Open(output_.path());
-  const Dataset::Split* train = *(*dataset)->split("train");
-  for (uint64_t i = 0; i < 15; ++i) {
-    auto [shard, record] = train->Locate(i);
-    EXPECT_EQ(shard->ReadMeta(record)->variant(), i % 3);
-  }
-}
-
-// Images of one size after --resize short=N need no crop.
-TEST_F(PackJobTest, ShortSideIsResizedInProportion) {
-  AddScene("train", "a", {20, 30}, 1);
-  AddScene("train", "b", {40, 60}, 2);
-  options_.resize = ResizeRule{ResizeRule::Kind::kShortSide, {}, 10};
-  ExpectCode(0);
-  auto records = Read("train");
-  EXPECT_EQ(records["train/b.png"].meta.resized_height(), 10u);
-  EXPECT_EQ(records["train/b.png"].meta.resized_width(), 15u);
-  EXPECT_EQ(records["train/b.png"].image.size(), 10u * 15 * 3);
 }
 
 // The metadata says exactly which window a record shows, of image and label alike.

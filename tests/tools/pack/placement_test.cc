@@ -168,7 +168,7 @@ TEST(Placement, TooManyTilesAreAnError) {
   EXPECT_TRUE(PlaceRecords(options, {256, 256}, "key").ok());
   const Status status = PlaceRecords(options, {257, 256}, "key").status();
   EXPECT_EQ(status.code(), StatusCode::kDataLoss);
-  EXPECT_NE(status.message().find("65,792 windows"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("65,792 records"), std::string::npos) << status.message();
 }
 
 TEST(Placement, ResizeRulesKeepTheProportion) {

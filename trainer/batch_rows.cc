@@ -20,6 +20,8 @@ BatchRows SelectRows(const BatchRows& rows, int64_t begin, int64_t end) {
   selected.images.shape.n = end - begin;
   selected.images.data = static_cast<const char*>(rows.images.data) +
                          begin * row.Elements() * ImageTypeBytes(rows.images.type);
+  selected.images.first_row += begin;
+  if (rows.images.lengths != nullptr) selected.images.lengths += begin;
   selected.labels.n = end - begin;
   selected.labels.data =
       static_cast<const char*>(rows.labels.data) + begin * LabelRowBytes(rows.labels);

@@ -7,8 +7,7 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// The output function of SplitMix64: a bijection of 64 bits that passes statistical tests when it
-// is fed with multiples of an odd constant.
+// The output function of SplitMix64.
 uint64_t Mix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
@@ -24,10 +23,6 @@ double ToUniform(uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-
 CounterRandom::CounterRandom(uint64_t seed, std::string_view name) {
   key_ = Mix(seed + kGolden);
   for (const char c : name) key_ = Mix(key_ + kGolden * (static_cast<unsigned char>(c) + 1));
-}
-
-uint64_t CounterRandom::Bits(uint64_t position) const {
-  return Mix(Mix(key_ + kGolden * (position + 1)) ^ key_);
 }
 
 double CounterRandom::Uniform(uint64_t position) const { return ToUniform(Bits(position)); }

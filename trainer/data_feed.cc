@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "reader/epoch_order.h"
+
 namespace shardmill {
 namespace {
 
@@ -31,7 +33,8 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenTraining(std::shared_ptr<const D
   loader_options.ranks = options.ranks;
   ASSIGN_OR_RETURN(std::unique_ptr<BatchLoader> loader,
                    BatchLoader::Open(std::move(dataset), loader_options));
-  return std::unique_ptr<DataFeed>(new DataFeed(task, std::move(loader)));
+  return std::unique_ptr<DataFeed>(
+      new DataFeed(task, std::move(loader), options.rank, options.ranks));
 }
 
 Result<std::unique_ptr<DataFeed>> DataFeed::OpenEvaluation(std::shared_ptr<const Dataset> dataset,
@@ -48,7 +51,7 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenEvaluation(std::shared_ptr<const
   loader_options.tail = TailPolicy::kPartial;
   ASSIGN_OR_RETURN(std::unique_ptr<BatchLoader> loader,
                    BatchLoader::Open(std::move(dataset), loader_options));
-  return std::unique_ptr<DataFeed>(new DataFeed(task, std::move(loader)));
+  return std::unique_ptr<DataFeed>(new DataFeed(task, std::move(loader), rank, ranks));
 }
 
 Result<std::optional<FeedBatch>> DataFeed::Next() {
@@ -60,6 +63,8 @@ Result<std::optional<FeedBatch>> DataFeed::Next() {
   batch.images.type = task_.image_type;
   batch.images.shape = task_.image;
   batch.images.shape.n = batch.lease.rows();
+  batch.images.first_row =
+      static_cast<int64_t>(SliceForRank(batch.lease.global_rows(), rank_, ranks_).begin);
   batch.labels.data = batch.lease.field(task_.label_field).data;
   batch.labels.type = task_.label_type;
   batch.labels.n = batch.lease.rows();

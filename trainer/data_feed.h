@@ -54,11 +54,12 @@ class DataFeed {
   Result<std::optional<FeedBatch>> Next();
 
  private:
-  DataFeed(DataTask task, std::unique_ptr<BatchLoader> loader)
-      : task_(std::move(task)), loader_(std::move(loader)) {}
+  DataFeed(DataTask task, std::unique_ptr<BatchLoader> loader, uint32_t rank, uint32_t ranks)
+      : task_(std::move(task)), loader_(std::move(loader)), rank_(rank), ranks_(ranks) {}
 
   DataTask task_;
   std::unique_ptr<BatchLoader> loader_;
+  uint32_t rank_, ranks_;
 };
 
 }  // namespace shardmill

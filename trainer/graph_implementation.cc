@@ -39,6 +39,7 @@ Status Graph::Implementation::Initialize(const ModelSpec& model, const GraphOpti
   RETURN_IF_ERROR(parameters_.Allocate(ops_, options.seed));
   context_ = {ops_, stream_.get(), &parameters_, options.batch_norm_momentum,
               options.batch_norm_epsilon};
+  context_.seed = options.seed;
   ASSIGN_OR_RETURN(sums_, DeviceBuffer::Create(ops_, 4 * sizeof(double)));
   RETURN_IF_ERROR(UploadNormalization(options));
   SetProfiling(false);
@@ -119,13 +120,43 @@ Status Graph::Implementation::Forward(const ImageBatch& images, Phase phase) {
   limit_is_known_ = false;
   const int64_t bytes = images.shape.Elements() * ImageTypeBytes(images.type);
   ASSIGN_OR_RETURN(const void* data, staged_images_.Stage(ops_, *stream_, images.data, bytes));
+  RETURN_IF_ERROR(StageBatch(images));
   RETURN_IF_ERROR(Timed(&images_time_, [&] {
     return ops_->NormalizeImages(*stream_, images.shape, images.type, data, ImageMean(),
                                  InverseDeviation(), plan->images());
   }));
+  if (context_.IsPadded(images.shape)) {
+    RETURN_IF_ERROR(ops_->ZeroPadding(*stream_, images.shape, context_.lengths, plan->images()));
+  }
   for (int i = 0; i < static_cast<int>(model_.layers.size()); ++i) {
     RETURN_IF_ERROR(Timed(&forward_times_[i], [&] { return plan->Forward(i); }));
   }
+  return OkStatus();
+}
+
+// What layers know of the batch.
+Status Graph::Implementation::StageBatch(const ImageBatch& images) {
+  context_.step = images.step;
+  context_.first_row = images.first_row;
+  context_.frames = images.shape.w;
+  context_.lengths = nullptr;
+  if (images.lengths == nullptr) return OkStatus();
+  if (images.shape.h != 1) {
+    return InvalidArgumentError("only sequences (height 1) may be padded, not " +
+                                ShapeText(images.shape));
+  }
+  context_.valid_frames = 0;
+  for (int64_t n = 0; n < images.shape.n; ++n) {
+    if (images.lengths[n] < 1 || images.lengths[n] > images.shape.w) {
+      return InvalidArgumentError("row " + std::to_string(n) + " of the batch has " +
+                                  std::to_string(images.lengths[n]) + " of " +
+                                  std::to_string(images.shape.w) + " frames");
+    }
+    context_.valid_frames += images.lengths[n];
+  }
+  ASSIGN_OR_RETURN(const void* lengths,
+                   staged_lengths_.Stage(ops_, *stream_, images.lengths, images.shape.n * 4));
+  context_.lengths = static_cast<const int32_t*>(lengths);
   return OkStatus();
 }
 
@@ -230,7 +261,7 @@ Status Graph::Implementation::ReportDone(const LayerParameters& parameters,
                                          const GradientDone& done) {
   RETURN_IF_ERROR(stream_->Synchronize());
   for (const int parameter :
-       {parameters.weight, parameters.bias, parameters.scale, parameters.shift}) {
+       {parameters.weight, parameters.bias, parameters.scale, parameters.shift, parameters.slope}) {
     if (parameter >= 0) RETURN_IF_ERROR(done(parameter));
   }
   return OkStatus();

@@ -105,7 +105,8 @@ class Graph::Implementation {
   LayerContext context_;
   LossOptions loss_options_;
   DeviceBuffer normalization_, class_weights_, sums_, arena_, predictions_;
-  Staging staged_images_, staged_labels_, staged_rows_;
+  Status StageBatch(const ImageBatch& images);
+  Staging staged_images_, staged_labels_, staged_rows_, staged_lengths_;
   DeviceBuffer probabilities_, probability_counts_;
   std::vector<double> host_counts_;
   bool limit_is_known_ = false;  // of the last forward

@@ -25,6 +25,9 @@ Status GraphPlan::PrepareLayers(const Shape& images) {
   for (const ResolvedLayer& layer : model_->layers) {
     std::vector<Shape> inputs;
     for (const int value : layer.inputs) inputs.push_back(shapes_[value]);
+    if (layer.pool_layer >= 0) {
+      inputs.push_back(shapes_[model_->layers[layer.pool_layer].inputs.front()]);
+    }
     Run run;
     ASSIGN_OR_RETURN(run.layer, PrepareLayer(layer.spec, layer.parameters, inputs, context_));
     shapes_.push_back(run.layer->OutputShape());
@@ -114,6 +117,8 @@ void GraphPlan::PlaceStates() {
   for (int i = 0; i < Layers(); ++i) {
     const int last = phase_ == Phase::kTraining ? BackwardTime(i) : ForwardTime(i);
     runs_[i].state_block = arena_.Add(runs_[i].layer->StateBytes(), ForwardTime(i), last);
+    const int pool = model_->layers[i].pool_layer;  // an earlier layer
+    if (pool >= 0) arena_.Extend(runs_[pool].state_block, ForwardTime(i), ForwardTime(i));
   }
 }
 
@@ -137,6 +142,8 @@ void GraphPlan::Bind(void* arena) {
   for (int i = 0; i < Layers(); ++i) {
     Run& run = runs_[i];
     run.state = address(run.state_block);
+    const int pool = model_->layers[i].pool_layer;
+    run.pool_state = pool < 0 ? nullptr : runs_[pool].state;
     run.inputs.clear();
     run.dinputs.clear();
     for (const int value : model_->layers[i].inputs) {
@@ -152,16 +159,25 @@ void GraphPlan::Bind(void* arena) {
 
 LayerTensors GraphPlan::TensorsOf(int layer) const {
   const Run& run = runs_[layer];
-  return {run.inputs.data(), values_[layer + 1], run.state, workspace_};
+  return {run.inputs.data(), values_[layer + 1], run.state, workspace_, run.pool_state};
 }
 
 Status GraphPlan::Forward(int layer) {
-  return runs_[layer].layer->Forward(phase_, TensorsOf(layer));
+  if (Status status = runs_[layer].layer->Forward(phase_, TensorsOf(layer)); !status.ok()) {
+    return status.WithContext("layer \"" + model_->layers[layer].spec.name + "\"");
+  }
+  return ZeroPadding(layer + 1, values_[layer + 1]);
+}
+
+Status GraphPlan::ZeroPadding(int value, void* tensor) const {
+  if (!context_->IsPadded(shapes_[value])) return OkStatus();
+  return context_->ops->ZeroPadding(*context_->stream, shapes_[value], context_->lengths, tensor);
 }
 
 Status GraphPlan::Backward(int layer) {
   if (!model_->layers[layer].needs_gradient) return OkStatus();
   const Run& run = runs_[layer];
+  RETURN_IF_ERROR(ZeroPadding(layer + 1, gradients_[layer + 1]));
   const LayerGradients gradients = {gradients_[layer + 1], run.dinputs.data(), run.modes.data()};
   RETURN_IF_ERROR(run.layer->Backward(TensorsOf(layer), gradients));
   for (const Addition& addition : run.additions) {

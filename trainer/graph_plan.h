@@ -56,6 +56,7 @@ class GraphPlan {
     std::vector<const void*> inputs;
     std::vector<void*> dinputs;
     void* state = nullptr;
+    const void* pool_state = nullptr;
   };
 
   GraphPlan(const ResolvedModel* model, const LayerContext* context, Phase phase)
@@ -68,6 +69,8 @@ class GraphPlan {
   void PlaceStates();
   void PlaceWorkspace();
   bool RunsInPlace(int layer) const;
+  // Zeroes the padding of a value, or of its gradient, in padded batches.
+  Status ZeroPadding(int value, void* tensor) const;
   int LastRead(int value) const;
 
   int Layers() const { return static_cast<int>(model_->layers.size()); }

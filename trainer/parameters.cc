@@ -1,5 +1,6 @@
 #include "trainer/parameters.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -14,8 +15,9 @@ int64_t Aligned(int64_t elements) {
 
 template <typename T>
 void FillParameter(const ParameterInfo& info, uint64_t seed, T* values) {
-  if (info.kind == ParameterKind::kBatchNormScale) {
-    for (int64_t i = 0; i < info.elements; ++i) values[i] = 1;
+  const bool is_slope = info.kind == ParameterKind::kPreluSlope;
+  if (is_slope || info.kind == ParameterKind::kBatchNormScale) {
+    std::fill_n(values, info.elements, static_cast<T>(is_slope ? 0.25 : 1));
   }
   if (info.kind != ParameterKind::kConvolutionWeight) return;
   const CounterRandom random(seed, info.name);

@@ -27,6 +27,7 @@ enum class ParameterKind {
   kBias,               // [channels]
   kBatchNormScale,     // [channels], starts as 1
   kBatchNormShift,     // [channels], starts as 0
+  kPreluSlope,         // [channels], starts as 0.25
 };
 
 // Weight decay is meant for kConvolutionWeight only.

@@ -24,6 +24,31 @@ Result<std::vector<int>> FindInputs(const LayerSpec& spec, const ValueByName& va
   return inputs;
 }
 
+// The pooling layer that an unpooling layer undoes; its window becomes that of the layer.
+Status FindPool(const ValueByName& values, int64_t channels, const ResolvedModel& model,
+                ResolvedLayer* layer) {
+  const std::string who = "layer \"" + layer->spec.name + "\" ";
+  const auto found = values.find(layer->spec.indices_of);
+  if (found == values.end() || found->second == 0 ||
+      model.layers[found->second - 1].spec.kind != LayerKind::kMaxPool) {
+    return InvalidArgumentError(who + "needs the indices of \"" + layer->spec.indices_of +
+                                "\", which is no earlier max pooling layer");
+  }
+  layer->pool_layer = found->second - 1;
+  const ResolvedLayer& pool = model.layers[layer->pool_layer];
+  const Window& window = pool.spec.window;
+  if (window.stride_h < window.kernel_h || window.stride_w < window.kernel_w) {
+    return InvalidArgumentError(who + "cannot undo \"" + pool.spec.name +
+                                "\", whose windows overlap");
+  }
+  if (pool.channels != channels) {
+    return InvalidArgumentError(who + "gets " + std::to_string(channels) + " channels, but \"" +
+                                pool.spec.name + "\" has " + std::to_string(pool.channels));
+  }
+  layer->spec.window = window;
+  return OkStatus();
+}
+
 Status ResolveLayer(const LayerSpec& spec, ValueByName* values, ResolvedModel* model,
                     ParameterStore* store) {
   ResolvedLayer layer;
@@ -35,6 +60,9 @@ Status ResolveLayer(const LayerSpec& spec, ValueByName* values, ResolvedModel* m
     layer.needs_gradient |= model->ValueNeedsGradient(value);
   }
   ASSIGN_OR_RETURN(layer.channels, OutputChannels(spec, channels));
+  if (spec.kind == LayerKind::kMaxUnpool) {
+    RETURN_IF_ERROR(FindPool(*values, channels.front(), *model, &layer));
+  }
   const size_t parameters_before = store->parameters().size();
   layer.parameters = DeclareParameters(spec, channels.front(), store);
   layer.needs_gradient |= store->parameters().size() > parameters_before;

@@ -19,6 +19,7 @@ struct ResolvedLayer {
   std::vector<int> inputs;  // values
   int64_t channels = 0;     // of the output
   LayerParameters parameters;
+  int pool_layer = -1;          // of a kMaxUnpool: the layer that its indices_of names
   bool needs_gradient = false;  // there are parameters here or before
 };
 

@@ -44,6 +44,12 @@ struct ImageBatch {
   const void* data = nullptr;
   ImageType type = ImageType::kU8;
   Shape shape;
+  // Of sequences (height 1): how many frames of each row are no padding, from 1 to shape.w; null:
+  // all.
+  const int32_t* lengths = nullptr;
+  // What dropout depends on: the step of the run, and which row of the global batch the first is.
+  uint64_t step = 0;
+  int64_t first_row = 0;
 };
 
 // kIndex…: one class id per pixel, [n, h, w]. kOneHotF32: [n, h, w, classes]; any non-negative

@@ -178,8 +178,9 @@ Status TrainLoop::RunStep() {
 
 Result<StepEvent> TrainLoop::Compute(const FeedBatch& batch) {
   ParameterStore& store = setup_.graph->parameters();
-  ASSIGN_OR_RETURN(const BatchOutcome outcome,
-                   setup_.engine->Train(batch.rows(), WasInterrupted()));
+  BatchRows rows = batch.rows();
+  rows.images.step = progress_.steps();
+  ASSIGN_OR_RETURN(const BatchOutcome outcome, setup_.engine->Train(rows, WasInterrupted()));
   const LossResult& loss = outcome.loss;
   const double gradient_norm = EuclideanNorm(store.gradients(), store.parameter_elements());
   RETURN_IF_ERROR(CheckFinite(batch, loss, gradient_norm));

@@ -35,8 +35,11 @@ class GraphUnderTest {
     label_batch_ = {labels_.data(), LabelType::kIndexU8, images.n, label_h, label_w, nullptr};
   }
 
+  void set_lengths(std::vector<int32_t> lengths) { lengths_ = std::move(lengths); }
+
   double MeanLoss() {
-    const ImageBatch batch = {images_.data(), ImageType::kF32, shape_};
+    ImageBatch batch = {images_.data(), ImageType::kF32, shape_};
+    if (!lengths_.empty()) batch.lengths = lengths_.data();
     SHARDMILL_CHECK(graph_->Forward(batch, Phase::kTraining).ok());
     const auto loss = graph_->Loss(label_batch_);
     SHARDMILL_CHECK(loss.ok());
@@ -78,6 +81,7 @@ class GraphUnderTest {
   Shape shape_;
   std::unique_ptr<Graph> graph_;
   std::vector<float> images_;
+  std::vector<int32_t> lengths_;
   std::vector<uint8_t> labels_;
   LabelBatch label_batch_;
 };
@@ -157,6 +161,56 @@ TEST(GraphGradient, SharedValuesAgreeWithDifferences) {
       Layer("head", LayerKind::kConvolution, {"all"}),
   };
   GraphUnderTest graph(model, {2, 5, 6, 3}, 5, 6);
+  EXPECT_EQ(WorstDisagreement(graph.Compare(10)), "");
+}
+
+// Pooling and its inverse around a bottleneck, a sum of unequal shapes, every activation, dropout.
+TEST(GraphGradient, NewerLayersAgreeWithDifferences) {
+  LayerSpec unpool = Layer("unpool", LayerKind::kMaxUnpool, {"narrow"});
+  unpool.indices_of = "pool";
+  LayerSpec pool = Layer("pool", LayerKind::kMaxPool, {"a"});
+  pool.window = SquareWindow(2, 2, 0);
+  LayerSpec drop = Layer("drop", LayerKind::kDropout, {"prelu"});
+  drop.drop = 0.3;
+  drop.whole_channels = true;
+  LayerSpec up = Layer("up", LayerKind::kUpsample, {"drop"});
+  LayerSpec sum = Layer("sum", LayerKind::kAdd, {"unpool", "up", "a", "a", "thin"});
+  sum.activation = Activation::kRelu6;
+  LayerSpec thin = Layer("thin", LayerKind::kConvolution, {"images"});
+  thin.channels = 2;
+  ModelSpec model;
+  model.name = "newer";
+  model.layers = {
+      Layer("a", LayerKind::kConvolution, {"images"}),
+      thin,
+      pool,
+      Layer("narrow", LayerKind::kConvolution, {"pool"}),
+      Layer("prelu", LayerKind::kPrelu, {"narrow"}),
+      drop,
+      up,
+      unpool,
+      sum,
+      Layer("average", LayerKind::kAveragePool, {"sum"}),
+      Layer("plain", LayerKind::kAdd, {"average", "sum", "sum"}),
+      Layer("head", LayerKind::kConvolution, {"plain"}),
+  };
+  GraphUnderTest graph(model, {2, 7, 6, 3}, 7, 6);
+  EXPECT_EQ(WorstDisagreement(graph.Compare(10)), "");
+}
+
+TEST(GraphGradient, PaddedSequencesAgreeWithDifferences) {
+  LayerSpec norm = Layer("norm", LayerKind::kBatchNorm, {"a"});
+  norm.activation = Activation::kRelu;
+  LayerSpec head = Layer("head", LayerKind::kConvolution, {"statistics"});
+  ModelSpec model;
+  model.name = "sequences";
+  model.layers = {Layer("a", LayerKind::kConvolution, {"images"}), norm,
+                  Layer("b", LayerKind::kConvolution, {"norm"}),
+                  Layer("statistics", LayerKind::kStatisticsPool, {"b"}), head};
+  for (size_t i : {0, 2}) model.layers[i].window = {1, 3, 1, 1, 0, 1, 0, 1, 1, 1};
+  model.layers[4].window = SquareWindow(1, 1, 0);
+  GraphUnderTest graph(model, {3, 1, 9, 3}, 1, 1);
+  graph.set_lengths({9, 4, 6});
   EXPECT_EQ(WorstDisagreement(graph.Compare(10)), "");
 }
 

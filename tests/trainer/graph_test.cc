@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -235,6 +236,112 @@ TEST(Graph, SeparateDeviceMemoryGivesTheSameResults) {
   }
   EXPECT_EQ(losses[0], losses[1]);
   EXPECT_EQ(predictions[0], predictions[1]);
+}
+
+// A small time-delay network on sequences of 5 features.
+ModelSpec SequenceModel() {
+  ModelSpec model;
+  model.name = "sequences";
+  model.input_channels = 5;
+  std::string value = "images";
+  for (const std::string number : {"1", "2"}) {
+    LayerSpec convolution;
+    convolution.name = "convolution" + number;
+    convolution.inputs = {value};
+    convolution.channels = 6;
+    convolution.window = {1, 3, 1, 1, 0, 2, 0, 2, 1, 2};
+    LayerSpec norm;
+    norm.name = value = "norm" + number;
+    norm.kind = LayerKind::kBatchNorm;
+    norm.activation = Activation::kRelu;
+    norm.inputs = {convolution.name};
+    model.layers.push_back(convolution);
+    model.layers.push_back(norm);
+  }
+  LayerSpec pool;
+  pool.name = "statistics";
+  pool.kind = LayerKind::kStatisticsPool;
+  pool.inputs = {value};
+  LayerSpec head;
+  head.name = "head";
+  head.inputs = {pool.name};
+  head.channels = kClasses;
+  model.layers.push_back(pool);
+  model.layers.push_back(head);
+  return model;
+}
+
+// Two sequences of 7 and 4 frames, padded to `frames` with numbers that must not matter.
+std::vector<float> PaddedSequences(int64_t frames, float padding) {
+  std::vector<float> padded(2 * frames * 5, padding);
+  const std::vector<float> values = RandomTensor<float>(11 * 5, 1, "frames");
+  std::copy_n(values.begin(), 7 * 5, padded.begin());
+  std::copy_n(values.begin() + 7 * 5, 4 * 5, padded.begin() + frames * 5);
+  return padded;
+}
+
+TEST(Graph, PaddingOfSequencesChangesNothing) {
+  const auto ops = CpuOps();
+  const int32_t lengths[] = {7, 4};
+  const uint8_t classes[] = {1, 3};
+  std::vector<std::vector<float>> gradients, statistics;
+  std::vector<double> losses;
+  for (const int64_t frames : {7, 12}) {
+    GraphOptions options;
+    options.image_mean.assign(5, 0.5f);
+    const auto graph = MakeGraph(SequenceModel(), ops.get(), options);
+    const std::vector<float> values = PaddedSequences(frames, frames == 7 ? 3.0f : -50.0f);
+    ImageBatch batch = {values.data(), ImageType::kF32, {2, 1, frames, 5}};
+    batch.lengths = lengths;
+    const LabelBatch labels = {classes, LabelType::kIndexU8, 2, 1, 1, nullptr};
+    ASSERT_TRUE(graph->Forward(batch, Phase::kTraining).ok());
+    const auto loss = graph->Loss(labels);
+    ASSERT_TRUE(loss.ok() && graph->Backward().ok());
+    losses.push_back(loss->Mean());
+    gradients.push_back(Gradients(graph.get()));
+    const float* running = graph->parameters().running_statistics();
+    statistics.emplace_back(running, running + graph->parameters().statistic_elements());
+  }
+  EXPECT_NEAR(losses[1], losses[0], 1e-5);
+  ExpectSimilar(gradients[1], gradients[0], 1e-4);
+  ExpectSimilar(statistics[1], statistics[0], 1e-5);
+}
+
+TEST(Graph, LengthsOutsideTheSequenceAreRefused) {
+  const auto ops = CpuOps();
+  const auto graph = MakeGraph(SequenceModel(), ops.get());
+  const std::vector<float> values = PaddedSequences(7, 0);
+  ImageBatch batch = {values.data(), ImageType::kF32, {2, 1, 7, 5}};
+  for (const std::vector<int32_t>& lengths : {std::vector<int32_t>{7, 0}, {8, 1}}) {
+    batch.lengths = lengths.data();
+    EXPECT_EQ(graph->Forward(batch, Phase::kTraining).code(), StatusCode::kInvalidArgument);
+  }
+}
+
+TEST(Graph, DropoutIsAFunctionOfTheStepAndOffInEvaluation) {
+  const auto ops = CpuOps();
+  ModelSpec model = SmallUnet();
+  LayerSpec drop;
+  drop.name = "drop";
+  drop.kind = LayerKind::kDropout;
+  drop.inputs = model.layers.back().inputs;
+  drop.drop = 0.5;
+  model.layers.back().inputs = {"drop"};
+  model.layers.insert(model.layers.end() - 1, drop);
+  const auto graph = MakeGraph(model, ops.get(), PixelOptions());
+  const Samples samples({2, 16, 16, 3});
+  const auto logits_of = [&](uint64_t step, Phase phase) {
+    ImageBatch images = samples.images();
+    images.step = step;
+    std::vector<float> logits(samples.shape.Pixels() * kClasses);
+    SHARDMILL_CHECK(graph->Forward(images, phase).ok());
+    SHARDMILL_CHECK(graph->ReadLogits(logits.data()).ok());
+    return logits;
+  };
+  const std::vector<float> first = logits_of(1, Phase::kTraining);
+  EXPECT_NE(logits_of(2, Phase::kTraining), first);
+  EXPECT_EQ(logits_of(1, Phase::kTraining), first);
+  EXPECT_EQ(logits_of(2, Phase::kEvaluation), logits_of(1, Phase::kEvaluation));
 }
 
 TEST(Graph, ProfileNamesEveryLayer) {

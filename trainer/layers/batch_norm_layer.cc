@@ -32,9 +32,21 @@ BatchNormCall BatchNormLayer::Call(const LayerTensors& tensors) const {
 }
 
 template <typename T>
+void BatchNormLayer::LeaveOutPadding(T* mean, T* variance) const {
+  const auto all = static_cast<double>(shape_.Pixels());
+  const double ratio = all / static_cast<double>(context_->valid_frames);
+  for (int64_t c = 0; c < shape_.c; ++c) {
+    const double square = ratio * (variance[c] + static_cast<double>(mean[c]) * mean[c]);
+    const double own_mean = ratio * mean[c];
+    mean[c] = static_cast<T>(own_mean);
+    variance[c] = static_cast<T>(std::max(0.0, square - own_mean * own_mean));
+  }
+}
+
+template <typename T>
 Status BatchNormLayer::ShareStatistics(T* mean, T* variance, int64_t* pixels) {
   const int64_t channels = shape_.c;
-  const double own_pixels = static_cast<double>(shape_.Pixels());
+  const double own_pixels = static_cast<double>(*pixels);
   // Sums of x and of its squares: in double, of numbers with at most 24 bits, they lose nothing
   // that the statistics of the parts still had.
   numbers_.resize(2 * channels + 1);
@@ -85,6 +97,14 @@ Status BatchNormLayer::Forward(Phase phase, const LayerTensors& tensors) {
     RETURN_IF_ERROR(
         ops.BatchNormStatistics(stream, shape_, call.x, mean, variance, tensors.workspace));
     shared_pixels_ = shape_.Pixels();
+    if (context_->IsPadded(shape_)) {
+      shared_pixels_ = context_->valid_frames;
+      if (ops.element_type() == ElementType::kF32) {
+        LeaveOutPadding(static_cast<float*>(mean), static_cast<float*>(variance));
+      } else {
+        LeaveOutPadding(static_cast<double*>(mean), static_cast<double*>(variance));
+      }
+    }
     if (context_->shared_sums != nullptr) {
       RETURN_IF_ERROR(ops.element_type() == ElementType::kF32
                           ? ShareStatistics(static_cast<float*>(mean),

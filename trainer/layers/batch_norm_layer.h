@@ -39,7 +39,10 @@ class BatchNormLayer : public Layer {
   enum StateVector { kMean, kVariance, kSharedScaleGradient, kSharedShiftGradient, kStateVectors };
   void* InState(void* state, StateVector vector) const;
 
-  // The part's own statistics become those of the shared batch, *pixels its size.
+  // Statistics of a padded batch, whose padding is zero, become those of its frames.
+  template <typename T>
+  void LeaveOutPadding(T* mean, T* variance) const;
+  // The part's own statistics, of *pixels, become those of the shared batch, *pixels its size.
   template <typename T>
   Status ShareStatistics(T* mean, T* variance, int64_t* pixels);
   // The sums of backward over the shared batch, of which this part has dscale and dshift.

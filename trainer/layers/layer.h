@@ -22,6 +22,7 @@ struct LayerParameters {
   int bias = -1;
   int scale = -1;
   int shift = -1;
+  int slope = -1;
   int running_mean = -1;
   int running_variance = -1;
 };
@@ -35,14 +36,27 @@ struct LayerContext {
   double batch_norm_epsilon = 1e-5;
   // When this graph sees only a part of each batch: what adds the parts. Else null.
   SharedSums* shared_sums = nullptr;
+  uint64_t seed = 0;  // of dropout
+  // Of the batch of the last forward; see ImageBatch. `lengths` is where the op table can read it.
+  const int32_t* lengths = nullptr;
+  int64_t frames = 0;        // width of the input
+  int64_t valid_frames = 0;  // sum of the lengths
+  uint64_t step = 0;
+  int64_t first_row = 0;
+
+  // Whether values of this shape are held at zero behind the lengths.
+  bool IsPadded(const Shape& shape) const {
+    return lengths != nullptr && shape.h == 1 && shape.w == frames;
+  }
 };
 
 // Addresses of one layer's tensors; inputs in the order of the LayerSpec.
 struct LayerTensors {
   const void* const* inputs = nullptr;
   void* output = nullptr;
-  void* state = nullptr;      // kept from forward to backward
-  void* workspace = nullptr;  // scratch
+  void* state = nullptr;             // kept from forward to backward
+  void* workspace = nullptr;         // scratch
+  const void* pool_state = nullptr;  // of the layer that LayerSpec::indices_of names
 };
 
 // Addresses of the gradients in backward. dinputs[i] is null where nobody needs the gradient.

@@ -4,11 +4,15 @@
 #include <string>
 #include <utility>
 
+#include "trainer/layers/add_layer.h"
 #include "trainer/layers/batch_norm_layer.h"
 #include "trainer/layers/concat_layer.h"
 #include "trainer/layers/convolution_layer.h"
+#include "trainer/layers/dropout_layer.h"
 #include "trainer/layers/pooling_layers.h"
+#include "trainer/layers/prelu_layer.h"
 #include "trainer/layers/relu_layer.h"
+#include "trainer/layers/upsample_layer.h"
 
 namespace shardmill {
 namespace {
@@ -36,6 +40,16 @@ Status CheckGroups(const LayerSpec& spec, int64_t input_channels) {
                               " groups must divide " + std::to_string(input_channels) +
                               " input channels and " + std::to_string(spec.channels) +
                               " output channels");
+}
+
+Status CheckAdd(const LayerSpec& spec, const std::vector<int64_t>& input_channels) {
+  for (const int64_t channels : input_channels) {
+    if (channels <= input_channels.front()) continue;
+    return InvalidArgumentError("layer \"" + spec.name + "\" adds " + std::to_string(channels) +
+                                " channels to " + std::to_string(input_channels.front()) +
+                                "; the first input must have the most");
+  }
+  return OkStatus();
 }
 
 LayerParameters DeclareConvolution(const LayerSpec& spec, int64_t input_channels,
@@ -71,11 +85,41 @@ LayerParameters DeclareBatchNorm(const LayerSpec& spec, int64_t channels, Parame
   return parameters;
 }
 
-Result<std::unique_ptr<Layer>> PrepareMaxPool(const LayerSpec& spec, const Shape& input,
-                                              const LayerContext* context) {
+template <typename PoolLayer>
+Result<std::unique_ptr<Layer>> PreparePool(const LayerSpec& spec, const Shape& input,
+                                           const LayerContext* context) {
   const PoolShape shape = {input, spec.window};
   RETURN_IF_ERROR(shape.Check());
-  return std::unique_ptr<Layer>(new MaxPoolLayer(shape, context));
+  return std::unique_ptr<Layer>(new PoolLayer(shape, context));
+}
+
+// The second shape is what the pooling layer read.
+Result<std::unique_ptr<Layer>> PrepareMaxUnpool(const LayerSpec& spec,
+                                                const std::vector<Shape>& shapes,
+                                                const LayerContext* context) {
+  SHARDMILL_CHECK(shapes.size() == 2);
+  const PoolShape pool = {shapes[1], spec.window};
+  if (pool.Output() != shapes[0]) {
+    return InvalidArgumentError("gets " + ShapeText(shapes[0]) + ", but \"" + spec.indices_of +
+                                "\" made " + ShapeText(pool.Output()));
+  }
+  return std::unique_ptr<Layer>(new MaxUnpoolLayer(pool, context));
+}
+
+Result<std::unique_ptr<Layer>> PrepareUpsample(const LayerSpec& spec, const Shape& input,
+                                               const LayerContext* context) {
+  const UpsampleShape shape = {input, spec.factor, spec.factor, spec.upsample_mode};
+  RETURN_IF_ERROR(shape.Check());
+  return std::unique_ptr<Layer>(new UpsampleLayer(shape, context));
+}
+
+Result<std::unique_ptr<Layer>> PrepareStatisticsPool(const Shape& input,
+                                                     const LayerContext* context) {
+  if (input.h != 1) {
+    return InvalidArgumentError("statistics pooling takes sequences (height 1), not " +
+                                ShapeText(input));
+  }
+  return std::unique_ptr<Layer>(new StatisticsPoolLayer(input, context));
 }
 
 Result<std::unique_ptr<Layer>> PrepareByKind(const LayerSpec& spec,
@@ -91,9 +135,25 @@ Result<std::unique_ptr<Layer>> PrepareByKind(const LayerSpec& spec,
       return std::unique_ptr<Layer>(
           new BatchNormLayer(spec.name, input, spec.activation, parameters, context));
     case LayerKind::kRelu:
-      return std::unique_ptr<Layer>(new ReluLayer(input, context));
+      return std::unique_ptr<Layer>(new ReluLayer(
+          input, spec.activation == Activation::kNone ? Activation::kRelu : spec.activation,
+          context));
+    case LayerKind::kPrelu:
+      return std::unique_ptr<Layer>(new PreluLayer(input, parameters, context));
     case LayerKind::kMaxPool:
-      return PrepareMaxPool(spec, input, context);
+      return PreparePool<MaxPoolLayer>(spec, input, context);
+    case LayerKind::kAveragePool:
+      return PreparePool<AveragePoolLayer>(spec, input, context);
+    case LayerKind::kMaxUnpool:
+      return PrepareMaxUnpool(spec, inputs, context);
+    case LayerKind::kStatisticsPool:
+      return PrepareStatisticsPool(input, context);
+    case LayerKind::kUpsample:
+      return PrepareUpsample(spec, input, context);
+    case LayerKind::kAdd:
+      return std::unique_ptr<Layer>(new AddLayer(inputs, spec.activation, context));
+    case LayerKind::kDropout:
+      return std::unique_ptr<Layer>(new DropoutLayer(spec, input, context));
     case LayerKind::kGlobalAveragePool:
       return std::unique_ptr<Layer>(new GlobalAveragePoolLayer(input, context));
     case LayerKind::kConcat:
@@ -105,7 +165,7 @@ Result<std::unique_ptr<Layer>> PrepareByKind(const LayerSpec& spec,
 }  // namespace
 
 Result<int64_t> OutputChannels(const LayerSpec& spec, const std::vector<int64_t>& input_channels) {
-  const bool joins = spec.kind == LayerKind::kConcat;
+  const bool joins = spec.kind == LayerKind::kConcat || spec.kind == LayerKind::kAdd;
   if (input_channels.empty() || (input_channels.size() > 1 && !joins)) {
     return InvalidArgumentError("layer \"" + spec.name + "\" has " +
                                 std::to_string(input_channels.size()) + " inputs; it takes " +
@@ -115,6 +175,13 @@ Result<int64_t> OutputChannels(const LayerSpec& spec, const std::vector<int64_t>
     RETURN_IF_ERROR(CheckGroups(spec, input_channels.front()));
     return spec.channels;
   }
+  if (spec.kind == LayerKind::kAdd) RETURN_IF_ERROR(CheckAdd(spec, input_channels));
+  if (spec.kind == LayerKind::kDropout && !(spec.drop >= 0 && spec.drop < 1)) {
+    return InvalidArgumentError("layer \"" + spec.name + "\" drops with probability " +
+                                std::to_string(spec.drop) + "; it must be in [0, 1)");
+  }
+  if (spec.kind == LayerKind::kStatisticsPool) return 2 * input_channels.front();
+  if (spec.kind != LayerKind::kConcat) return input_channels.front();
   return std::accumulate(input_channels.begin(), input_channels.end(), int64_t{0});
 }
 
@@ -122,6 +189,12 @@ LayerParameters DeclareParameters(const LayerSpec& spec, int64_t input_channels,
                                   ParameterStore* store) {
   if (IsConvolution(spec.kind)) return DeclareConvolution(spec, input_channels, store);
   if (spec.kind == LayerKind::kBatchNorm) return DeclareBatchNorm(spec, input_channels, store);
+  if (spec.kind == LayerKind::kPrelu) {
+    LayerParameters parameters;
+    parameters.slope = store->AddParameter(spec.name + "/slope", ParameterKind::kPreluSlope,
+                                           {input_channels, 1, 1, 1}, 1);
+    return parameters;
+  }
   return LayerParameters();
 }
 

@@ -1,3 +1,4 @@
+// ReLU and ReLU6.
 #pragma once
 
 #include "trainer/layers/layer.h"
@@ -6,7 +7,8 @@ namespace shardmill {
 
 class ReluLayer : public Layer {
  public:
-  ReluLayer(const Shape& shape, const LayerContext* context) : shape_(shape), context_(context) {}
+  ReluLayer(const Shape& shape, Activation activation, const LayerContext* context)
+      : shape_(shape), activation_(activation), context_(context) {}
 
   Shape OutputShape() const override { return shape_; }
   bool BackwardReadsOutput() const override { return true; }
@@ -17,6 +19,7 @@ class ReluLayer : public Layer {
 
  private:
   Shape shape_;
+  Activation activation_;
   const LayerContext* context_;
 };
 

@@ -1,5 +1,8 @@
 #include "trainer/ops/op_shapes.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
 
 namespace shardmill {
@@ -104,6 +107,30 @@ Status PoolShape::Check() const {
     return InvalidArgumentError("the padding of a pooling window must be smaller than its kernel");
   }
   return CheckOutput(input, Output());
+}
+
+double ActivationCeiling(Activation activation) {
+  return activation == Activation::kRelu6 ? 6 : std::numeric_limits<double>::infinity();
+}
+
+Shape UpsampleShape::Output() const {
+  return {input.n, input.h * factor_h, input.w * factor_w, input.c};
+}
+
+Status UpsampleShape::Check() const {
+  RETURN_IF_ERROR(CheckShape(input, "the input"));
+  if (!InRange(factor_h, 1) || !InRange(factor_w, 1)) {
+    return InvalidArgumentError("the factors of upsampling must be at least 1");
+  }
+  return CheckShape(Output(), "the output");
+}
+
+UpsampleTap TapOf(UpsampleMode mode, int64_t output, int64_t factor, int64_t input_size) {
+  if (mode == UpsampleMode::kNearest) return {output / factor, output / factor, 0};
+  const double position = (static_cast<double>(output) + 0.5) / static_cast<double>(factor) - 0.5;
+  const auto below = static_cast<int64_t>(std::floor(position));
+  return {std::max<int64_t>(below, 0), std::min(below + 1, input_size - 1),
+          position - static_cast<double>(below)};
 }
 
 }  // namespace shardmill

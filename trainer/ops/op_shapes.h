@@ -46,7 +46,30 @@ struct PoolShape {
   Status Check() const;  // also: at most 255 elements per window, padding smaller than the kernel
 };
 
-enum class Activation { kNone, kRelu };
+enum class Activation { kNone, kRelu, kRelu6 };
+
+// The largest value that an activation lets pass; infinity when there is none.
+double ActivationCeiling(Activation activation);
+
+// Enlarges height and width by whole factors. Pixel centres lie at + 0.5: bilinear upsampling of a
+// coordinate o reads (o + 0.5) / factor - 0.5, edges repeated.
+enum class UpsampleMode { kNearest, kBilinear };
+
+struct UpsampleShape {
+  Shape input;
+  int64_t factor_h = 2, factor_w = 2;
+  UpsampleMode mode = UpsampleMode::kBilinear;
+
+  Shape Output() const;
+  Status Check() const;
+};
+
+// The two input coordinates that an output coordinate mixes: (1 - share) * first + share * second.
+struct UpsampleTap {
+  int64_t first = 0, second = 0;
+  double share = 0;
+};
+UpsampleTap TapOf(UpsampleMode mode, int64_t output, int64_t factor, int64_t input_size);
 
 // What a backward operation does with the gradient it makes.
 enum class GradientMode {

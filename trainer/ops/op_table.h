@@ -102,6 +102,16 @@ struct ConcatPart {
   GradientMode mode = GradientMode::kOverwrite;
 };
 
+// Which elements dropout zeroes is a function of `key` and of the element's place in the global
+// batch, of which the tensor holds the rows from `first_row` on.
+struct DropoutCall {
+  Shape shape;
+  uint64_t key = 0;
+  int64_t first_row = 0;
+  double drop = 0;              // probability, in [0, 1)
+  bool whole_channels = false;  // drops all pixels of a channel of an image together
+};
+
 class OpTable {
  public:
   virtual ~OpTable() = default;
@@ -138,7 +148,7 @@ class OpTable {
   // y = activation((x - mean) / sqrt(variance + epsilon) * scale + shift); `y` may be `x`.
   virtual Status BatchNormForward(Stream& stream, const BatchNormCall& norm, void* y) = 0;
   // dshift = sum of g, dscale = sum of g * normalised x, where g is dy behind the activation
-  // (zero where y is zero for kRelu; `y` may be null for kNone).
+  // (zero where the activation is constant; `y` may be null for kNone).
   virtual Status BatchNormBackwardSums(Stream& stream, const BatchNormCall& norm, const void* y,
                                        const void* dy, void* dscale, void* dshift) = 0;
   // The gradient of x. `dx` may be `dy`.
@@ -146,10 +156,22 @@ class OpTable {
                                        const BatchNormSums& sums, const void* y, const void* dy,
                                        void* dx) = 0;
 
-  // `y` may be `x`, `dx` may be `dy`.
-  virtual Status ReluForward(Stream& stream, int64_t elements, const void* x, void* y) = 0;
-  virtual Status ReluBackward(Stream& stream, int64_t elements, const void* y, const void* dy,
-                              void* dx) = 0;
+  // `y` may be `x`, `dx` may be `dy`. For kNone these are copies.
+  virtual Status ActivationForward(Stream& stream, Activation activation, int64_t elements,
+                                   const void* x, void* y) = 0;
+  virtual Status ActivationBackward(Stream& stream, Activation activation, int64_t elements,
+                                    const void* y, const void* dy, void* dx) = 0;
+
+  // y = x where x is above 0, slopes[channel] * x elsewhere. `dx` may be `dy` or null.
+  virtual int64_t PreluWorkspaceBytes(const Shape& shape) const = 0;
+  virtual Status PreluForward(Stream& stream, const Shape& shape, const void* x, const void* slopes,
+                              void* y) = 0;
+  virtual Status PreluBackward(Stream& stream, const Shape& shape, const void* x,
+                               const void* slopes, const void* dy, void* dx, void* dslopes,
+                               void* workspace) = 0;
+
+  // y = x / (1 - drop), or 0 for the dropped elements. Its own backward. `y` may be `x`.
+  virtual Status Dropout(Stream& stream, const DropoutCall& dropout, const void* x, void* y) = 0;
 
   // indices: per output element the position of its maximum in the window (row-major, the first
   // of equals).
@@ -157,6 +179,35 @@ class OpTable {
                                 uint8_t* indices) = 0;
   virtual Status MaxPoolBackward(Stream& stream, const PoolShape& shape, const void* dy,
                                  const uint8_t* indices, GradientMode mode, void* dx) = 0;
+
+  // The adjoint of MaxPoolBackward: y = the elements of x, a tensor of the pool's input shape, that
+  // the indices name.
+  virtual Status MaxPoolGather(Stream& stream, const PoolShape& shape, const void* x,
+                               const uint8_t* indices, GradientMode mode, void* y) = 0;
+
+  // The mean of the elements of a window that lie inside of the input.
+  virtual Status AveragePoolForward(Stream& stream, const PoolShape& shape, const void* x,
+                                    void* y) = 0;
+  virtual Status AveragePoolBackward(Stream& stream, const PoolShape& shape, const void* dy,
+                                     GradientMode mode, void* dx) = 0;
+
+  virtual Status UpsampleForward(Stream& stream, const UpsampleShape& shape, const void* x,
+                                 void* y) = 0;
+  virtual Status UpsampleBackward(Stream& stream, const UpsampleShape& shape, const void* dy,
+                                  GradientMode mode, void* dx) = 0;
+
+  // Sequences are n × 1 × frames × c; of row n only the first lengths[n] frames exist (null: all).
+  // y, n × 1 × 1 × 2c: per channel the mean over the frames, then for all channels the root of
+  // (biased variance + kStatisticsEpsilon).
+  static constexpr double kStatisticsEpsilon = 1e-8;
+  virtual Status StatisticsPoolForward(Stream& stream, const Shape& shape, const int32_t* lengths,
+                                       const void* x, void* y) = 0;
+  virtual Status StatisticsPoolBackward(Stream& stream, const Shape& shape, const int32_t* lengths,
+                                        const void* x, const void* y, const void* dy,
+                                        GradientMode mode, void* dx) = 0;
+  // x = 0 in the frames that do not exist.
+  virtual Status ZeroPadding(Stream& stream, const Shape& shape, const int32_t* lengths,
+                             void* x) = 0;
 
   virtual Status GlobalAveragePoolForward(Stream& stream, const Shape& shape, const void* x,
                                           void* y) = 0;

@@ -37,6 +37,18 @@ struct TrainingOptions {
   bool batch_norm = true;
 };
 
+// A dropout layer before the last one.
+ModelSpec WithDropout(ModelSpec model) {
+  LayerSpec drop;
+  drop.name = "drop";
+  drop.kind = LayerKind::kDropout;
+  drop.inputs = model.layers.back().inputs;
+  drop.drop = 0.3;
+  model.layers.back().inputs = {drop.name};
+  model.layers.insert(model.layers.end() - 1, drop);
+  return model;
+}
+
 // Without batch norm, whose statistics are those of a pass.
 ModelSpec PlainConvolutions() {
   ModelSpec model = SmallUnet();
@@ -47,7 +59,7 @@ ModelSpec PlainConvolutions() {
 }
 
 std::unique_ptr<Graph> NewGraph(OpTable* ops, const TrainingOptions& options = {}) {
-  const ModelSpec model = options.batch_norm ? SmallUnet() : PlainConvolutions();
+  const ModelSpec model = WithDropout(options.batch_norm ? SmallUnet() : PlainConvolutions());
   std::unique_ptr<Graph> graph = MakeGraph(model, ops, PixelOptions());
   LossOptions loss = options.loss;
   loss.class_weights = {1, 2, 0.5f, 1, 3};
@@ -106,7 +118,9 @@ class Training {
   BatchRows OwnRows(const Samples& samples) const {
     const RankSlice slice =
         SliceForRank(samples.shape.n, communicator_->rank(), communicator_->size());
-    return SelectRows({samples.images(), samples.labels(), samples.shape.n},
+    ImageBatch images = samples.images();
+    images.step = trace_.losses.size();
+    return SelectRows({images, samples.labels(), samples.shape.n},
                       static_cast<int64_t>(slice.begin), static_cast<int64_t>(slice.end));
   }
 

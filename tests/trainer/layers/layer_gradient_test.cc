@@ -100,11 +100,80 @@ TEST(BatchNormGradient, AgreesWithDifferences) {
     EXPECT_EQ(Check(spec, {shape}), "") << ShapeText(shape);
     spec.activation = Activation::kRelu;
     EXPECT_EQ(Check(spec, {shape}), "") << ShapeText(shape);
+    spec.activation = Activation::kRelu6;
+    EXPECT_EQ(Check(spec, {shape}), "") << ShapeText(shape);
   }
 }
 
 TEST(ReluGradient, AgreesWithDifferences) {
   EXPECT_EQ(Check(Simple(LayerKind::kRelu), {{1, 3, 5, 2}}), "");
+}
+
+TEST(Relu6Gradient, AgreesWithDifferences) {
+  LayerSpec spec = Simple(LayerKind::kRelu);
+  spec.activation = Activation::kRelu6;
+  EXPECT_EQ(Check(spec, {{1, 3, 5, 2}}), "");
+}
+
+TEST(PreluGradient, AgreesWithDifferences) {
+  EXPECT_EQ(Check(Simple(LayerKind::kPrelu), {{2, 3, 5, 3}}), "");
+  EXPECT_EQ(Check(Simple(LayerKind::kPrelu), {{1, 1, 1, 1}}), "");
+}
+
+TEST(DropoutGradient, AgreesWithDifferences) {
+  LayerSpec spec = Simple(LayerKind::kDropout);
+  spec.drop = 0.4;
+  EXPECT_EQ(Check(spec, {{2, 3, 5, 3}}), "");
+  spec.whole_channels = true;
+  EXPECT_EQ(Check(spec, {{2, 3, 5, 3}}), "");
+}
+
+TEST(UpsampleGradient, AgreesWithDifferences) {
+  LayerSpec spec = Simple(LayerKind::kUpsample);
+  for (const UpsampleMode upsample : {UpsampleMode::kNearest, UpsampleMode::kBilinear}) {
+    spec.upsample_mode = upsample;
+    for (const GradientMode mode : {GradientMode::kOverwrite, GradientMode::kAdd}) {
+      spec.factor = 2;
+      EXPECT_EQ(Check(spec, {{2, 3, 5, 2}}, mode), "");
+      spec.factor = 3;
+      EXPECT_EQ(Check(spec, {{1, 1, 2, 3}}, mode), "");
+    }
+  }
+}
+
+TEST(StatisticsPoolGradient, AgreesWithDifferences) {
+  for (const GradientMode mode : {GradientMode::kOverwrite, GradientMode::kAdd}) {
+    EXPECT_EQ(Check(Simple(LayerKind::kStatisticsPool), {{2, 1, 7, 3}}, mode), "");
+  }
+}
+
+TEST(AddGradient, AgreesWithDifferences) {
+  const std::vector<std::vector<Shape>> cases = {
+      {{2, 3, 5, 3}, {2, 3, 5, 3}},
+      {{1, 5, 7, 4}, {1, 4, 6, 4}, {1, 6, 9, 2}},  // padded; cropped, with fewer channels
+      {{1, 2, 2, 1}},
+  };
+  LayerSpec spec = Simple(LayerKind::kAdd);
+  for (const std::vector<Shape>& shapes : cases) {
+    for (const GradientMode mode : {GradientMode::kOverwrite, GradientMode::kAdd}) {
+      spec.activation = Activation::kNone;
+      EXPECT_EQ(Check(spec, shapes, mode), "") << ShapeText(shapes.back());
+    }
+    // With an activation the graph adds the gradients.
+    spec.activation = Activation::kRelu;
+    EXPECT_EQ(Check(spec, shapes), "") << ShapeText(shapes.back());
+  }
+}
+
+TEST(AveragePoolGradient, AgreesWithDifferences) {
+  LayerSpec spec = Simple(LayerKind::kAveragePool);
+  for (const Window& window : {SquareWindow(2, 2, 0), SquareWindow(3, 2, 1), SquareWindow(3, 1, 1),
+                               Window{2, 3, 3, 1, 1, 0, 0, 2, 1, 1}}) {
+    spec.window = window;
+    for (const GradientMode mode : {GradientMode::kOverwrite, GradientMode::kAdd}) {
+      EXPECT_EQ(Check(spec, {{2, 7, 5, 3}}, mode), "") << window.kernel_h << window.stride_h;
+    }
+  }
 }
 
 TEST(MaxPoolGradient, AgreesWithDifferences) {
@@ -156,9 +225,9 @@ class ForgottenMeanTerm : public ReferenceOps {
 class ForgottenMask : public ReferenceOps {
  public:
   ForgottenMask() : ReferenceOps(ElementType::kF64) {}
-  Status ReluBackward(Stream& stream, int64_t elements, const void*, const void* dy,
-                      void* dx) override {
-    return ReferenceOps::ReluBackward(stream, elements, dy, dy, dx);
+  Status ActivationBackward(Stream& stream, Activation activation, int64_t elements, const void*,
+                            const void* dy, void* dx) override {
+    return ReferenceOps::ActivationBackward(stream, activation, elements, dy, dy, dx);
   }
 };
 

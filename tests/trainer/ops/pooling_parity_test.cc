@@ -143,20 +143,16 @@ TEST(ConcatParity, PartsWithoutGradientAreLeftAlone) {
   }
 }
 
-TEST(SmallOpsParity, ReluAndAddAgreeWithReference) {
+TEST(AddParity, OnednnAgreesWithReference) {
   BackendPair backends;
   for (const int64_t size : {1, 17, 100003}) {
-    const Floats x = RandomTensor<float>(size, 1, "x"), dy = RandomTensor<float>(size, 1, "dy");
-    std::vector<Floats> results;
+    const Floats x = RandomTensor<float>(size, 1, "x"), y = RandomTensor<float>(size, 1, "y");
+    std::vector<Floats> sums;
     for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
-      Floats y = x, dx = dy, sum = dy;
-      ASSERT_TRUE(runner->ops().ReluForward(runner->stream(), size, y.data(), y.data()).ok());
-      ASSERT_TRUE(
-          runner->ops().ReluBackward(runner->stream(), size, y.data(), dx.data(), dx.data()).ok());
-      ASSERT_TRUE(runner->ops().Add(runner->stream(), size, x.data(), sum.data()).ok());
-      results.insert(results.end(), {y, dx, sum});
+      sums.push_back(y);
+      ASSERT_TRUE(runner->ops().Add(runner->stream(), size, x.data(), sums.back().data()).ok());
     }
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(results[i + 3], results[i]) << size;
+    EXPECT_EQ(sums[1], sums[0]) << size;
   }
 }
 

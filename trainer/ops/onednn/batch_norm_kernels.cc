@@ -49,28 +49,34 @@ HWY_INLINE V Normalized(D d, const PeriodicNorm& norm, V deviation, int64_t p) {
 }
 
 void NormalizePeriods(const PeriodicNorm& norm, const float* x, int64_t elements, float* y) {
-  const bool relu = norm.activation == Activation::kRelu;
+  const bool relu = norm.activation != Activation::kNone;
+  const auto ceiling = static_cast<float>(ActivationCeiling(norm.activation));
   ForEachVector(elements, norm.period, [=, &norm](auto d, int64_t i, int64_t p) HWY_ATTR {
     const auto deviation = hn::Sub(hn::LoadU(d, x + i), hn::LoadU(d, norm.mean + p));
     auto value = Normalized(d, norm, deviation, p);
-    if (relu) value = hn::IfThenElseZero(hn::Gt(value, hn::Zero(d)), value);
+    if (relu) {
+      value = hn::IfThenElseZero(hn::Gt(value, hn::Zero(d)), value);
+      value = hn::Min(value, hn::Set(d, ceiling));
+    }
     hn::StoreU(value, d, y + i);
   });
 }
 
 // dy where the activation let the value pass.
 template <class D, class V>
-HWY_INLINE V Passed(D d, const PeriodicNorm& norm, bool relu, V deviation, V dy, int64_t p) {
-  if (!relu) return dy;
-  return hn::IfThenElseZero(hn::Gt(Normalized(d, norm, deviation, p), hn::Zero(d)), dy);
+HWY_INLINE V Passed(D d, const PeriodicNorm& norm, float ceiling, V deviation, V dy, int64_t p) {
+  if (norm.activation == Activation::kNone) return dy;
+  const V value = Normalized(d, norm, deviation, p);
+  return hn::IfThenElseZero(hn::And(hn::Gt(value, hn::Zero(d)), hn::Lt(value, hn::Set(d, ceiling))),
+                            dy);
 }
 
 void AddGradients(const PeriodicNorm& norm, const float* x, const float* dy, int64_t elements,
                   float* gradients, float* products) {
-  const bool relu = norm.activation == Activation::kRelu;
+  const auto ceiling = static_cast<float>(ActivationCeiling(norm.activation));
   ForEachVector(elements, norm.period, [=, &norm](auto d, int64_t i, int64_t p) HWY_ATTR {
     const auto deviation = hn::Sub(hn::LoadU(d, x + i), hn::LoadU(d, norm.mean + p));
-    const auto gradient = Passed(d, norm, relu, deviation, hn::LoadU(d, dy + i), p);
+    const auto gradient = Passed(d, norm, ceiling, deviation, hn::LoadU(d, dy + i), p);
     hn::StoreU(hn::Add(hn::LoadU(d, gradients + p), gradient), d, gradients + p);
     hn::StoreU(hn::MulAdd(gradient, deviation, hn::LoadU(d, products + p)), d, products + p);
   });
@@ -78,10 +84,10 @@ void AddGradients(const PeriodicNorm& norm, const float* x, const float* dy, int
 
 void GradientOfInput(const PeriodicNorm& norm, const float* constant, const float* slope,
                      const float* x, const float* dy, int64_t elements, float* dx) {
-  const bool relu = norm.activation == Activation::kRelu;
+  const auto ceiling = static_cast<float>(ActivationCeiling(norm.activation));
   ForEachVector(elements, norm.period, [=, &norm](auto d, int64_t i, int64_t p) HWY_ATTR {
     const auto deviation = hn::Sub(hn::LoadU(d, x + i), hn::LoadU(d, norm.mean + p));
-    const auto gradient = Passed(d, norm, relu, deviation, hn::LoadU(d, dy + i), p);
+    const auto gradient = Passed(d, norm, ceiling, deviation, hn::LoadU(d, dy + i), p);
     const auto scaled =
         hn::MulSub(gradient, hn::LoadU(d, norm.factor + p), hn::LoadU(d, constant + p));
     hn::StoreU(hn::NegMulAdd(deviation, hn::LoadU(d, slope + p), scaled), d, dx + i);

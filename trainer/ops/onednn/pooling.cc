@@ -82,6 +82,50 @@ bool WindowsOverlap(const Window& window) {
   return window.stride_h < window.kernel_h || window.stride_w < window.kernel_w;
 }
 
+// Calls body(row) for each row of windows: rows of one image one after the other where their
+// windows touch the same elements.
+template <typename Body>
+void ForEachRowOfWindows(const PoolShape& shape, const Body& body) {
+  const Shape output = shape.Output();
+  if (!WindowsOverlap(shape.window)) {
+    ParallelFor(output.n * output.h, [&](int64_t row, int64_t) { body(row); });
+    return;
+  }
+  ParallelFor(output.n, [&](int64_t image, int64_t) {
+    for (int64_t y = 0; y < output.h; ++y) body(image * output.h + y);
+  });
+}
+
+void Clear(int64_t elements, void* memory) {
+  ParallelRanges(elements, 1 << 14, [&](int64_t begin, int64_t end) {
+    std::fill(static_cast<float*>(memory) + begin, static_cast<float*>(memory) + end, 0.0f);
+  });
+}
+
+// y = mean over the taps of each window.
+void MeanOfWindows(const WindowRun& run, const float* first, float* y) {
+  const float share = 1.0f / static_cast<float>(run.taps);
+  for (int64_t i = 0; i < run.windows; ++i, y += run.channels) {
+    std::fill_n(y, run.channels, 0.0f);
+    for (int t = 0; t < run.taps; ++t) {
+      const float* tap = first + i * run.window_stride + run.offsets[t];
+#pragma omp simd
+      for (int64_t c = 0; c < run.channels; ++c) y[c] += tap[c] * share;
+    }
+  }
+}
+
+void SpreadMeans(const WindowRun& run, const float* dy, float* first) {
+  const float share = 1.0f / static_cast<float>(run.taps);
+  for (int64_t i = 0; i < run.windows; ++i, dy += run.channels) {
+    for (int t = 0; t < run.taps; ++t) {
+      float* tap = first + i * run.window_stride + run.offsets[t];
+#pragma omp simd
+      for (int64_t c = 0; c < run.channels; ++c) tap[c] += dy[c] * share;
+    }
+  }
+}
+
 // Whether every input element lies in exactly one window.
 bool WindowsTile(const PoolShape& shape) {
   const Window& w = shape.window;
@@ -108,7 +152,6 @@ Status OnednnOps::MaxPoolForward(Stream&, const PoolShape& shape, const void* x,
 Status OnednnOps::MaxPoolBackward(Stream&, const PoolShape& shape, const void* dy,
                                   const uint8_t* indices, GradientMode mode, void* dx) {
   const Pooling pooling(shape);
-  const Shape& output = pooling.output();
   const bool tile = WindowsTile(shape);
   const bool add = mode == GradientMode::kAdd || !tile;
   const auto spread_row = [&](int64_t row) {
@@ -117,19 +160,50 @@ Status OnednnOps::MaxPoolBackward(Stream&, const PoolShape& shape, const void* d
                         static_cast<float*>(dx) + to);
     });
   };
-  if (mode == GradientMode::kOverwrite && !tile) {
-    ParallelRanges(shape.input.Elements(), 1 << 14, [&](int64_t begin, int64_t end) {
-      std::fill(static_cast<float*>(dx) + begin, static_cast<float*>(dx) + end, 0.0f);
+  if (mode == GradientMode::kOverwrite && !tile) Clear(shape.input.Elements(), dx);
+  ForEachRowOfWindows(shape, spread_row);
+  return OkStatus();
+}
+
+Status OnednnOps::MaxPoolGather(Stream&, const PoolShape& shape, const void* x,
+                                const uint8_t* indices, GradientMode mode, void* y) {
+  const Shape output = shape.Output();
+  const Window& w = shape.window;
+  ParallelFor(output.n * output.h, [&](int64_t row, int64_t) {
+    const int64_t top = row % output.h * w.stride_h - w.pad_top;
+    for (int64_t i = 0; i < output.w * output.c; ++i) {
+      const int64_t at = row * output.w * output.c + i;
+      const int64_t input_y = top + indices[at] / w.kernel_w;
+      const int64_t input_x = i / output.c * w.stride_w - w.pad_left + indices[at] % w.kernel_w;
+      const int64_t from =
+          ((row / output.h * shape.input.h + input_y) * shape.input.w + input_x) * output.c +
+          i % output.c;
+      float& to = static_cast<float*>(y)[at];
+      to = static_cast<const float*>(x)[from] + (mode == GradientMode::kAdd ? to : 0.0f);
+    }
+  });
+  return OkStatus();
+}
+
+Status OnednnOps::AveragePoolForward(Stream&, const PoolShape& shape, const void* x, void* y) {
+  const Pooling pooling(shape);
+  ParallelFor(pooling.output().n * pooling.output().h, [&](int64_t row, int64_t) {
+    pooling.ForRow(row, [&](const WindowRun& run, int64_t output, int64_t input) {
+      MeanOfWindows(run, static_cast<const float*>(x) + input, static_cast<float*>(y) + output);
     });
-  }
-  if (!WindowsOverlap(shape.window)) {
-    ParallelFor(output.n * output.h, [&](int64_t row, int64_t) { spread_row(row); });
-  } else {
-    // Rows of one image touch the same elements.
-    ParallelFor(output.n, [&](int64_t image, int64_t) {
-      for (int64_t y = 0; y < output.h; ++y) spread_row(image * output.h + y);
+  });
+  return OkStatus();
+}
+
+Status OnednnOps::AveragePoolBackward(Stream&, const PoolShape& shape, const void* dy,
+                                      GradientMode mode, void* dx) {
+  const Pooling pooling(shape);
+  if (mode == GradientMode::kOverwrite) Clear(shape.input.Elements(), dx);
+  ForEachRowOfWindows(shape, [&](int64_t row) {
+    pooling.ForRow(row, [&](const WindowRun& run, int64_t from, int64_t to) {
+      SpreadMeans(run, static_cast<const float*>(dy) + from, static_cast<float*>(dx) + to);
     });
-  }
+  });
   return OkStatus();
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "trainer/ops/reference/element.h"
@@ -23,8 +24,9 @@ struct Channel {
 // The gradient behind the activation.
 template <typename T>
 double Masked(Activation activation, const void* y, const void* dy, int64_t at) {
-  if (activation == Activation::kRelu && !(Elements<T>(y)[at] > 0)) return 0;
-  return Elements<T>(dy)[at];
+  if (activation == Activation::kNone) return Elements<T>(dy)[at];
+  const double value = Elements<T>(y)[at];
+  return value > 0 && value < ActivationCeiling(activation) ? Elements<T>(dy)[at] : T{0};
 }
 
 template <typename T>
@@ -48,7 +50,8 @@ void Forward(const BatchNormCall& norm, T* y) {
     for (int64_t at = c; at < norm.shape.Elements(); at += norm.shape.c) {
       const double value =
           channel.Normalized(Elements<T>(norm.x)[at]) * channel.scale + channel.shift;
-      y[at] = static_cast<T>(norm.activation == Activation::kRelu && !(value > 0) ? 0 : value);
+      const double held = std::min(std::max(0.0, value), ActivationCeiling(norm.activation));
+      y[at] = static_cast<T>(norm.activation == Activation::kNone ? value : held);
     }
   }
 }

@@ -74,6 +74,61 @@ Status ReferenceOps::MaxPoolBackward(Stream&, const PoolShape& shape, const void
   return OkStatus();
 }
 
+Status ReferenceOps::MaxPoolGather(Stream&, const PoolShape& shape, const void* x,
+                                   const uint8_t* indices, GradientMode mode, void* y) {
+  WithElementType(element_type_, [&](auto zero) {
+    using T = decltype(zero);
+    const Shape output = shape.Output();
+    ForEachElement(output, [&](int64_t n, int64_t row, int64_t column, int64_t c) {
+      const int64_t at = At(output, n, row, column, c);
+      const int64_t from = TapPosition(shape, n, row, column, c, indices[at]);
+      StoreGradient(mode, Elements<T>(x)[from], Elements<T>(y) + at);
+    });
+  });
+  return OkStatus();
+}
+
+Status ReferenceOps::AveragePoolForward(Stream&, const PoolShape& shape, const void* x, void* y) {
+  WithElementType(element_type_, [&](auto zero) {
+    using T = decltype(zero);
+    const Shape output = shape.Output();
+    ForEachElement(output, [&](int64_t n, int64_t row, int64_t column, int64_t c) {
+      double sum = 0, taps = 0;
+      for (int64_t tap = 0; tap < shape.window.kernel_h * shape.window.kernel_w; ++tap) {
+        const int64_t from = TapPosition(shape, n, row, column, c, tap);
+        if (from < 0) continue;
+        sum += Elements<T>(x)[from];
+        ++taps;
+      }
+      Elements<T>(y)[At(output, n, row, column, c)] = static_cast<T>(sum / taps);
+    });
+  });
+  return OkStatus();
+}
+
+Status ReferenceOps::AveragePoolBackward(Stream&, const PoolShape& shape, const void* dy,
+                                         GradientMode mode, void* dx) {
+  WithElementType(element_type_, [&](auto zero) {
+    using T = decltype(zero);
+    const Shape output = shape.Output();
+    const int64_t window = shape.window.kernel_h * shape.window.kernel_w;
+    if (mode == GradientMode::kOverwrite) {
+      for (int64_t i = 0; i < shape.input.Elements(); ++i) Elements<T>(dx)[i] = 0;
+    }
+    ForEachElement(output, [&](int64_t n, int64_t row, int64_t column, int64_t c) {
+      double taps = 0;
+      for (int64_t t = 0; t < window; ++t) taps += TapPosition(shape, n, row, column, c, t) >= 0;
+      for (int64_t t = 0; t < window; ++t) {
+        const int64_t to = TapPosition(shape, n, row, column, c, t);
+        if (to < 0) continue;
+        const double gradient = Elements<T>(dy)[At(output, n, row, column, c)] / taps;
+        StoreGradient(GradientMode::kAdd, gradient, Elements<T>(dx) + to);
+      }
+    });
+  });
+  return OkStatus();
+}
+
 Status ReferenceOps::GlobalAveragePoolForward(Stream&, const Shape& shape, const void* x, void* y) {
   WithElementType(element_type_, [&](auto zero) {
     using T = decltype(zero);

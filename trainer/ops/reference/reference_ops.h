@@ -33,13 +33,36 @@ class ReferenceOps : public HostOps {
   Status BatchNormBackwardData(Stream& stream, const BatchNormCall& norm, const BatchNormSums& sums,
                                const void* y, const void* dy, void* dx) override;
 
-  Status ReluForward(Stream& stream, int64_t elements, const void* x, void* y) override;
-  Status ReluBackward(Stream& stream, int64_t elements, const void* y, const void* dy,
-                      void* dx) override;
+  Status ActivationForward(Stream& stream, Activation activation, int64_t elements, const void* x,
+                           void* y) override;
+  Status ActivationBackward(Stream& stream, Activation activation, int64_t elements, const void* y,
+                            const void* dy, void* dx) override;
+  int64_t PreluWorkspaceBytes(const Shape&) const override { return 0; }
+  Status PreluForward(Stream& stream, const Shape& shape, const void* x, const void* slopes,
+                      void* y) override;
+  Status PreluBackward(Stream& stream, const Shape& shape, const void* x, const void* slopes,
+                       const void* dy, void* dx, void* dslopes, void* workspace) override;
+  Status Dropout(Stream& stream, const DropoutCall& dropout, const void* x, void* y) override;
   Status MaxPoolForward(Stream& stream, const PoolShape& shape, const void* x, void* y,
                         uint8_t* indices) override;
   Status MaxPoolBackward(Stream& stream, const PoolShape& shape, const void* dy,
                          const uint8_t* indices, GradientMode mode, void* dx) override;
+  Status MaxPoolGather(Stream& stream, const PoolShape& shape, const void* x,
+                       const uint8_t* indices, GradientMode mode, void* y) override;
+  Status AveragePoolForward(Stream& stream, const PoolShape& shape, const void* x,
+                            void* y) override;
+  Status AveragePoolBackward(Stream& stream, const PoolShape& shape, const void* dy,
+                             GradientMode mode, void* dx) override;
+  Status UpsampleForward(Stream& stream, const UpsampleShape& shape, const void* x,
+                         void* y) override;
+  Status UpsampleBackward(Stream& stream, const UpsampleShape& shape, const void* dy,
+                          GradientMode mode, void* dx) override;
+  Status StatisticsPoolForward(Stream& stream, const Shape& shape, const int32_t* lengths,
+                               const void* x, void* y) override;
+  Status StatisticsPoolBackward(Stream& stream, const Shape& shape, const int32_t* lengths,
+                                const void* x, const void* y, const void* dy, GradientMode mode,
+                                void* dx) override;
+  Status ZeroPadding(Stream& stream, const Shape& shape, const int32_t* lengths, void* x) override;
   Status GlobalAveragePoolForward(Stream& stream, const Shape& shape, const void* x,
                                   void* y) override;
   Status GlobalAveragePoolBackward(Stream& stream, const Shape& shape, const void* dy,

@@ -120,6 +120,15 @@ Result<PackOptions> Check(const PackFlags& flags) {
   if (options.output.empty() && !options.dry_run) {
     return InvalidArgumentError("-o OUT is missing (only --dry-run goes without it)");
   }
+  const PairOptions& pairs = options.layout.pairs;
+  const bool has_pairs = pairs.GivesNames() || !pairs.images.empty() || !pairs.labels.empty();
+  if (has_pairs && options.layout.layout == "auto") options.layout.layout = "pairs";
+  if (has_pairs && options.layout.layout != "pairs") {
+    return InvalidArgumentError(
+        "--images, --labels and their prefixes and suffixes are for "
+        "--layout pairs, not " +
+        options.layout.layout);
+  }
   options.layout.splits = SplitNames(flags.splits);
   if (!flags.classes.empty()) options.layout.classes_file = flags.classes;
   if (!flags.map.empty()) options.layout.map = flags.map;
@@ -195,6 +204,19 @@ void AddInputOptions(CLI::App* app, PackFlags* flags) {
       ->default_str("fail");
   AddUnsigned(app, "--max-pixels", &flags->pack.max_pixels, kMaxSourcePixels,
               "Largest source image that is decoded");
+}
+
+void AddPairOptions(CLI::App* app, PackFlags* flags) {
+  PairOptions& pairs = flags->pack.layout.pairs;
+  auto add = [app](const char* flag, std::string* value, const char* type, const char* text) {
+    app->add_option(flag, *value, text)->type_name(type);
+  };
+  add("--images", &pairs.images, "FOLDER", "For layout pairs: where the images lie in SOURCE");
+  add("--labels", &pairs.labels, "FOLDER", "… and the label images");
+  add("--image-prefix", &pairs.image_prefix, "TEXT", "… what names of images begin with");
+  add("--image-suffix", &pairs.image_suffix, "TEXT", "… and end in, before the extension");
+  add("--label-prefix", &pairs.label_prefix, "TEXT", "… the same for labels: the rest is equal");
+  add("--label-suffix", &pairs.label_suffix, "TEXT", "… for example _mask");
 }
 
 void AddLabelOptions(CLI::App* app, PackFlags* flags) {
@@ -285,6 +307,7 @@ void AddPackCommand(CommandLine* commands) {
   };
   CLI::App* app = commands->Add("pack", "Packs a folder of images and labels into shards", run);
   AddInputOptions(app, flags.get());
+  AddPairOptions(app, flags.get());
   AddLabelOptions(app, flags.get());
   AddGeometryOptions(app, flags.get());
   AddOutputOptions(app, flags.get());

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "reader/base/file.h"
 #include "reader/names.h"
+#include "tools/pack/class_table_forms.h"
 #include "tools/pack/text_lines.h"
 
 namespace shardmill {
@@ -32,21 +32,6 @@ Status AtLine(uint64_t line, const std::string& message) {
   return InvalidArgumentError("line " + std::to_string(line) + ": " + message);
 }
 
-// "219", "219.0": some tables hold decimals. nullopt for anything but a whole number 0 … 255.
-std::optional<uint32_t> ParseLevel(std::string_view text) {
-  size_t point = text.find('.');
-  std::string_view whole = text.substr(0, point);
-  if (point != std::string_view::npos &&
-      text.find_first_not_of('0', point + 1) != std::string_view::npos) {
-    return std::nullopt;
-  }
-  uint32_t value = 0;
-  auto [end, error] = std::from_chars(whole.data(), whole.data() + whole.size(), value);
-  if (error != std::errc() || end != whole.data() + whole.size() || value > 255)
-    return std::nullopt;
-  return value;
-}
-
 char FindSeparator(std::string_view line) {
   for (char separator : {',', ';', '\t'}) {
     if (line.find(separator) != std::string_view::npos) return separator;
@@ -54,9 +39,7 @@ char FindSeparator(std::string_view line) {
   return ',';
 }
 
-Result<std::vector<Row>> SplitRows(std::string_view text) {
-  ASSIGN_OR_RETURN(std::vector<TextLine> lines, SplitLines(text));
-  if (lines.empty()) return InvalidArgumentError("the class table is empty");
+Result<std::vector<Row>> SplitRows(const std::vector<TextLine>& lines) {
   const char separator = FindSeparator(lines.front().text);
   std::vector<Row> rows;
   for (const TextLine& line : lines) {
@@ -101,64 +84,100 @@ Result<Columns> FindColumns(const Row& first) {
   return columns;
 }
 
-Result<ClassInfo> ParseRow(const Row& row, const Columns& columns) {
-  ClassInfo info;
-  if (columns.name >= row.fields.size() || row.fields[columns.name].empty()) {
-    return AtLine(row.line, "the class has no name");
-  }
-  info.name = row.fields[columns.name];
-  if (!IsRecordKey(info.name)) {
-    return AtLine(row.line, "the class name is not UTF-8 text without control characters");
-  }
-  if (!columns.color.has_value()) return info;
+Result<TableEntry> ParseRow(const Row& row, const Columns& columns) {
+  TableEntry entry;
+  entry.line = row.line;
+  if (columns.name < row.fields.size()) entry.name = row.fields[columns.name];
+  if (!columns.color.has_value()) return entry;
   uint32_t color = 0;
   for (size_t column : *columns.color) {
     std::optional<uint32_t> level;
     if (column < row.fields.size()) level = ParseLevel(row.fields[column]);
     if (!level) {
-      return AtLine(row.line, "the colour of class '" + info.name +
+      return AtLine(row.line, "the colour of class '" + entry.name +
                                   "' is not three whole numbers from 0 to 255");
     }
     color = color << 8 | *level;
   }
-  info.color = color;
-  return info;
+  entry.color = color;
+  return entry;
+}
+
+Result<std::vector<TableEntry>> ParseCsv(const std::vector<TextLine>& lines) {
+  ASSIGN_OR_RETURN(std::vector<Row> rows, SplitRows(lines));
+  ASSIGN_OR_RETURN(const Columns columns, FindColumns(rows.front()));
+  if (columns.has_header) rows.erase(rows.begin());
+  if (rows.empty()) return InvalidArgumentError("the class table has a header but no class");
+  std::vector<TableEntry> entries;
+  for (const Row& row : rows) {
+    ASSIGN_OR_RETURN(TableEntry entry, ParseRow(row, columns));
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+bool LooksLikeJson(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
+
+Result<std::vector<TableEntry>> ParseEntries(std::string_view text) {
+  if (LooksLikeJson(text)) return ParseClassJson(text);
+  ASSIGN_OR_RETURN(const std::vector<TextLine> lines, SplitLines(text));
+  if (lines.empty()) return InvalidArgumentError("the class table is empty");
+  if (auto entries = ParseLabelMap(lines)) return *std::move(entries);
+  if (auto entries = ParseColorLines(lines)) return *std::move(entries);
+  return ParseCsv(lines);
+}
+
+Status AtEntry(const TableEntry& entry, const std::string& message) {
+  return entry.line == 0 ? InvalidArgumentError(message) : AtLine(entry.line, message);
+}
+
+Status CheckName(const TableEntry& entry) {
+  if (entry.name.empty()) return AtEntry(entry, "the class has no name");
+  if (IsRecordKey(entry.name)) return OkStatus();
+  return AtEntry(entry, "the class name is not UTF-8 text without control characters");
 }
 
 }  // namespace
 
-Result<std::vector<ClassInfo>> ParseClassTable(std::string_view text) {
-  ASSIGN_OR_RETURN(std::vector<Row> rows, SplitRows(text));
-  ASSIGN_OR_RETURN(Columns columns, FindColumns(rows.front()));
-  if (columns.has_header) rows.erase(rows.begin());
-  if (rows.empty()) return InvalidArgumentError("the class table has a header but no class");
-  if (rows.size() > kMaxClasses) return InvalidArgumentError("more than 65,535 classes");
+Result<std::vector<ClassInfo>> MakeClassTable(const std::vector<TableEntry>& entries,
+                                              DoubledColors doubled_colors) {
+  if (entries.empty()) return InvalidArgumentError("the class table is empty");
+  if (entries.size() > kMaxClasses) return InvalidArgumentError("more than 65,535 classes");
   std::vector<ClassInfo> classes;
   std::map<std::string, uint64_t> line_of_name;
   std::map<uint32_t, uint64_t> line_of_color;
-  for (const Row& row : rows) {
-    ASSIGN_OR_RETURN(ClassInfo info, ParseRow(row, columns));
-    info.id = static_cast<uint32_t>(classes.size());
-    auto [name, new_name] = line_of_name.emplace(info.name, row.line);
+  for (const TableEntry& entry : entries) {
+    RETURN_IF_ERROR(CheckName(entry));
+    auto [name, new_name] = line_of_name.emplace(entry.name, entry.line);
     if (!new_name) {
-      return AtLine(row.line, "class '" + info.name + "' stands in line " +
-                                  std::to_string(name->second) + " already");
+      return AtEntry(entry, "class '" + entry.name + "' stands in line " +
+                                std::to_string(name->second) + " already");
     }
-    if (info.color.has_value()) {
-      auto [color, new_color] = line_of_color.emplace(*info.color, row.line);
+    if (entry.color.has_value() && doubled_colors == DoubledColors::kRefuse) {
+      auto [color, new_color] = line_of_color.emplace(*entry.color, entry.line);
       if (!new_color) {
-        return AtLine(row.line, "class '" + info.name + "' has the colour of line " +
-                                    std::to_string(color->second));
+        return AtEntry(entry, "class '" + entry.name + "' has the colour of line " +
+                                  std::to_string(color->second));
       }
     }
-    classes.push_back(std::move(info));
+    classes.push_back({static_cast<uint32_t>(classes.size()), entry.name, entry.color});
   }
   return classes;
 }
 
-Result<std::vector<ClassInfo>> ReadClassTable(const std::string& path) {
+Result<std::vector<ClassInfo>> ParseClassTable(std::string_view text,
+                                               DoubledColors doubled_colors) {
+  ASSIGN_OR_RETURN(const std::vector<TableEntry> entries, ParseEntries(text));
+  return MakeClassTable(entries, doubled_colors);
+}
+
+Result<std::vector<ClassInfo>> ReadClassTable(const std::string& path,
+                                              DoubledColors doubled_colors) {
   ASSIGN_OR_RETURN(std::string text, ReadFile(path, kMaxTableBytes));
-  Result<std::vector<ClassInfo>> classes = ParseClassTable(text);
+  Result<std::vector<ClassInfo>> classes = ParseClassTable(text, doubled_colors);
   if (!classes.ok()) return classes.status().WithContext(path);
   return classes;
 }

@@ -163,10 +163,34 @@ Status CheckLabelRules(InputSet* set) {
 
 const std::vector<Layout>& Layouts() {
   static const std::vector<Layout> layouts = {
-      {"camvid", "train.txt, val.txt, test.txt with an image path and a label path per line", false,
-       RecognizeCamvid, ReadCamvid},
       {"suite", "train and train_labels (val, test likewise) with class_dict.csv", false,
        RecognizeSuite, ReadSuite},
+      {"camvid",
+       "train.txt, val.txt, test.txt with an image path and a label path per line; or X.png, "
+       "X_L.png and label_colors.txt",
+       false, RecognizeCamvid, ReadCamvid},
+      {"voc", "JPEGImages, SegmentationClass, lists in ImageSets/Segmentation; 255 is ignored",
+       false, RecognizeVoc, ReadVoc},
+      {"cityscapes", "leftImg8bit and gtFine (or gtCoarse); raw ids become the 19 training ids",
+       false, RecognizeCityscapes, ReadCityscapes},
+      {"kitti", "training/image_2 and training/semantic, with the ids of cityscapes", false,
+       RecognizeKitti, ReadKitti},
+      {"ade20k", "images/training and annotations/training of SceneParsing; 0 is ignored", false,
+       RecognizeAde20k, ReadAde20k},
+      {"ade20k-full", "X.jpg beside X_seg.png, whose red and green hold the id", false,
+       RecognizeAde20kFull, ReadAde20kFull},
+      {"coco-stuff", "images/train2017 and PNG files in annotations/train2017", false,
+       RecognizeCocoStuff, ReadCocoStuff},
+      {"mapillary", "training/images and training/labels or training/v1.2/labels, config*.json",
+       false, RecognizeMapillary, ReadMapillary},
+      {"mapillary-v2", "the same with training/v2.0/labels", false, RecognizeMapillaryTwo,
+       ReadMapillaryTwo},
+      {"deepglobe", "N_sat.jpg and N_mask.png in a folder; colours by thresholds", false,
+       RecognizeDeepGlobe, ReadDeepGlobe},
+      {"pairs",
+       "a folder of images and one of label images, as named with --images and --labels, and a "
+       "class table",
+       true, RecognizePairs, ReadPairs},
       {"imagefolder", "train/CLASS/… and val/CLASS/…, or CLASS/…, for classification", true,
        RecognizeImageFolder, ReadImageFolder},
   };

@@ -18,6 +18,10 @@ namespace shardmill {
 struct PairOptions {
   std::string images, labels;  // folders below the source
   std::string image_prefix, image_suffix, label_prefix, label_suffix;
+
+  bool GivesNames() const {
+    return !(image_prefix + image_suffix + label_prefix + label_suffix).empty();
+  }
 };
 
 struct LayoutOptions {

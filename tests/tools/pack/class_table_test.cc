@@ -29,6 +29,17 @@ TEST(ClassTable, FormsThatOccur) {
   ExpectTwoClasses("\"name\",\"r\",\"g\",\"b\"\n\"sky\",\"128\",\"128\",\"255\"\nroad way,0,219,0");
 }
 
+TEST(ClassTable, FormsOfOtherPrograms) {
+  ExpectTwoClasses("# label:color_rgb:parts:actions\nsky:128,128,255::\nroad way:0,219,0::\n");
+  ExpectTwoClasses("128 128 255\tsky\r\n0 219   0 road way");
+  ExpectTwoClasses(
+      "[{\"name\":\"sky\",\"color\":[128,128,255]},"
+      "{\"id\":1,\"name\":\"road way\",\"color\":\"#00DB00\"}]");
+  ExpectTwoClasses(
+      "\n{\"x\":1,\"classes\":[{\"title\":\"sky\",\"color\":[128,128,255,255]},"
+      "{\"label\":\"road way\",\"color\":[0,219,0]}]}");
+}
+
 TEST(ClassTable, NamesAloneHaveNoColors) {
   for (const char* text : {"sky\nroad\n", "name\nsky\nroad\n"}) {
     Result<std::vector<ClassInfo>> classes = ParseClassTable(text);
@@ -57,6 +68,18 @@ TEST(ClassTable, MistakesNameTheLine) {
   ExpectError("name,r,g,b\n,1,2,3\n", "line 2: the class has no name");
   ExpectError("title,red\nsky,1\n", "line 1");
   ExpectError("name,r,g,b\nb\x01d,1,2,3\n", "line 2");
+}
+
+TEST(ClassTable, MistakesInOtherForms) {
+  ExpectError("a:1,2,3::\nb:1,2,3::\n", "line 2: class 'b' has the colour of line 1");
+  ExpectError("1 2 3 a\n4 5 6 a\n", "line 2: class 'a' stands in line 1");
+  ExpectError("[\"a\", {\"color\": [1,2,3]}]", "class 1 has no name");
+  ExpectError("[{\"id\":7,\"name\":\"a\"}]", "class 0, 'a', has another id");
+  ExpectError("[{\"name\":\"a\",\"color\":[1,2,300]}]", "neither [r, g, b] nor");
+  ExpectError("{\"names\": []}", "no list 'labels'");
+  ExpectError("{\n\"labels\": [", "line 2: this is no JSON");
+  ExpectError("[]", "empty");
+  ExpectError(std::string(100000, '['), "this is no JSON");
 }
 
 TEST(ClassTable, MissingFileIsNamed) {

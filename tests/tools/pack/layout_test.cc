@@ -217,7 +217,7 @@ TEST_F(LayoutTest, SetWithoutSplitsIsDividedByKey) {
 
 TEST_F(LayoutTest, PairFoldersAreNoClasses) {
   Write({"images/1.png", "masks/1.png"});
-  ExpectError(StatusCode::kInvalidArgument, "no known layout fits");
+  ExpectError(StatusCode::kNotFound, "give one with --classes FILE");
 }
 
 TEST_F(LayoutTest, UnknownFolderIsDescribed) {

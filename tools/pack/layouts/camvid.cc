@@ -3,8 +3,12 @@
 #include <utility>
 
 #include "reader/base/file.h"
+#include "tools/pack/file_format.h"
+#include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
+#include "tools/pack/pairing.h"
 #include "tools/pack/record_key.h"
+#include "tools/pack/split_names.h"
 #include "tools/pack/text_lines.h"
 
 namespace shardmill {
@@ -146,9 +150,8 @@ Status ListReader::AddSample(const TextLine& line, const FoundPair& found) {
     return InvalidArgumentError(Where(line.number) + " names " + found.image->path + ", as line " +
                                 std::to_string(other->second) + " does; list each image once");
   }
-  ASSIGN_OR_RETURN(std::string key, RecordKey(found.image->path));
-  split_->samples.push_back(
-      {key, {found.image->path, found.image->bytes}, {found.label->path, found.label->bytes}, 0});
+  ASSIGN_OR_RETURN(Sample sample, MakePair(*found.image, *found.label));
+  split_->samples.push_back(std::move(sample));
   return OkStatus();
 }
 
@@ -167,6 +170,29 @@ bool NamesPairs(const FolderListing& listing, const std::string& list_file) {
   return false;
 }
 
+constexpr char kColorTable[] = "label_colors.txt", kColorSuffix[] = "_L";
+
+const ListedFile* FindColorLabel(const FolderListing& listing) {
+  return FindBelow(listing, "", [](std::string_view path) {
+    return EndsWith(WithoutImageExtension(path), kColorSuffix);
+  });
+}
+
+// The original form: X.png and X_L.png, in one folder or two, with colours of a table. Void is a
+// class like others.
+Status ReadColorLabels(const LayoutInput& input, InputSet* set) {
+  RETURN_IF_ERROR(FindClasses(input, set));
+  PairRules rules;
+  rules.images.except_suffix = kColorSuffix;
+  rules.labels.suffix = kColorSuffix;
+  rules.labels.must_match = true;
+  rules.by_name_alone = true;
+  std::vector<std::string> left_out;  // the images, which are no labels
+  ASSIGN_OR_RETURN(InputSplit all, PairByStem(input.listing, "", rules, &left_out));
+  DivideByKey(std::move(all), set);
+  return OkStatus();
+}
+
 }  // namespace
 
 std::string RecognizeCamvid(const FolderListing& listing) {
@@ -176,7 +202,9 @@ std::string RecognizeCamvid(const FolderListing& listing) {
       return list_file + " lists image and label paths";
     }
   }
-  return "";
+  const ListedFile* label = FindColorLabel(listing);
+  if (label == nullptr || listing.Find(kColorTable) == nullptr) return "";
+  return std::string("there are ") + kColorTable + " and " + label->path;
 }
 
 Status ReadCamvid(const LayoutInput& input, InputSet* set) {
@@ -188,6 +216,9 @@ Status ReadCamvid(const LayoutInput& input, InputSet* set) {
     RETURN_IF_ERROR(ListReader(input.listing, list_file, &listed).Read());
     set->splits.push_back(std::move(listed));
   }
+  if (set->splits.empty()) return ReadColorLabels(input, set);
+  // Annotation tools export lists too, with colours of their own.
+  if (input.listing.Find(kColorTable) != nullptr) return FindClasses(input, set);
   set->classes = input.classes.empty() ? CamvidClasses() : input.classes;
   set->labels.ignore = kIgnore;
   return OkStatus();

@@ -8,7 +8,8 @@
 
 namespace shardmill {
 
-// SegNet's copy of CamVid: train.txt, val.txt, test.txt with "image-path label-path" per line.
+// CamVid in two forms. The original: X.png, X_L.png and label_colors.txt.
+// SegNet's copy: train.txt, val.txt, test.txt with "image-path label-path" per line.
 // The paths are those of another machine: the longest end of each that exists below the source
 // folder is taken. Labels hold class indices.
 std::string RecognizeCamvid(const FolderListing& listing);
@@ -22,5 +23,40 @@ Status ReadSuite(const LayoutInput& input, InputSet* set);
 // Classification: split/class/…/file, or class/…/file.
 std::string RecognizeImageFolder(const FolderListing& listing);
 Status ReadImageFolder(const LayoutInput& input, InputSet* set);
+
+// PASCAL VOC and exports in its form.
+std::string RecognizeVoc(const FolderListing& listing);
+Status ReadVoc(const LayoutInput& input, InputSet* set);
+
+std::string RecognizeCityscapes(const FolderListing& listing);
+Status ReadCityscapes(const LayoutInput& input, InputSet* set);
+
+// KITTI's semantic set, and exports in its form.
+std::string RecognizeKitti(const FolderListing& listing);
+Status ReadKitti(const LayoutInput& input, InputSet* set);
+
+// SceneParsing's 150 classes.
+std::string RecognizeAde20k(const FolderListing& listing);
+Status ReadAde20k(const LayoutInput& input, InputSet* set);
+// All objects of ADE20K.
+std::string RecognizeAde20kFull(const FolderListing& listing);
+Status ReadAde20kFull(const LayoutInput& input, InputSet* set);
+
+std::string RecognizeDeepGlobe(const FolderListing& listing);
+Status ReadDeepGlobe(const LayoutInput& input, InputSet* set);
+
+// Mapillary Vistas 1 and 1.2.
+std::string RecognizeMapillary(const FolderListing& listing);
+Status ReadMapillary(const LayoutInput& input, InputSet* set);
+// Mapillary Vistas 2.0.
+std::string RecognizeMapillaryTwo(const FolderListing& listing);
+Status ReadMapillaryTwo(const LayoutInput& input, InputSet* set);
+
+std::string RecognizeCocoStuff(const FolderListing& listing);
+Status ReadCocoStuff(const LayoutInput& input, InputSet* set);
+
+// Two folders, paired by the names of their files.
+std::string RecognizePairs(const FolderListing& listing);
+Status ReadPairs(const LayoutInput& input, InputSet* set);
 
 }  // namespace shardmill

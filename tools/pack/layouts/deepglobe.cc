@@ -1,0 +1,71 @@
+// DeepGlobe land cover: N_sat.jpg and N_mask.png in one folder. The colours of the masks are not
+// exact; each channel counts as 0 or 255. Black is "unknown".
+#include <utility>
+
+#include "tools/pack/layouts/class_names.h"
+#include "tools/pack/layouts/layout_parts.h"
+#include "tools/pack/layouts/layouts.h"
+#include "tools/pack/pairing.h"
+#include "tools/pack/split_names.h"
+
+namespace shardmill {
+namespace {
+
+bool IsMask(std::string_view path) { return EndsWith(path, "_mask.png"); }
+bool IsSatellite(std::string_view path) { return EndsWith(path, "_sat.jpg"); }
+
+// The folders with satellite images; "" when they lie at the top.
+std::vector<std::string> ImageFolders(const FolderListing& listing) {
+  for (const std::string& name : listing.FilesIn("")) {
+    if (IsSatellite(name)) return {""};
+  }
+  std::vector<std::string> folders;
+  for (const std::string& folder : listing.FoldersIn("")) {
+    if (FindBelow(listing, folder, IsSatellite) != nullptr) folders.push_back(folder);
+  }
+  return folders;
+}
+
+}  // namespace
+
+std::string RecognizeDeepGlobe(const FolderListing& listing) {
+  const ListedFile* mask = FindBelow(listing, "", IsMask);
+  const ListedFile* image = FindBelow(listing, "", IsSatellite);
+  return mask == nullptr || image == nullptr ? ""
+                                             : "there are " + image->path + " and " + mask->path;
+}
+
+Status ReadDeepGlobe(const LayoutInput& input, InputSet* set) {
+  LabelRules& rules = set->labels;
+  rules.code = PixelCode::kThreshold;
+  rules.colors_in_files = true;
+  rules.ignore = 255;
+  rules.map.emplace();
+  rules.map->ids[kLabelColorFlag] = ValueMap::kToIgnore;  // black
+  RETURN_IF_ERROR(UseClasses(input, DeepGlobeClasses(), set));
+  std::vector<InputSplit> labelled;
+  for (const std::string& folder : ImageFolders(input.listing)) {
+    const std::string usual = UsualSplitName(folder);
+    const bool has_masks = FindBelow(input.listing, folder, IsMask) != nullptr;
+    if (!has_masks &&
+        !WantsUnlabelled(input, usual.empty() ? folder : usual, "it has no masks", set)) {
+      continue;
+    }
+    PairRules pair;
+    pair.images = {folder, "", "_sat", true, "_mask"};
+    pair.labels = {folder, "", "_mask", true, "_sat"};
+    ASSIGN_OR_RETURN(InputSplit pairs, PairByStem(input.listing, folder, pair, &set->notes));
+    labelled.push_back(std::move(pairs));
+  }
+  if (labelled.size() == 1) {
+    DivideByKey(std::move(labelled.front()), set);
+    return OkStatus();
+  }
+  for (InputSplit& split : labelled) {
+    const std::string folder = split.name;
+    RETURN_IF_ERROR(AddSplit(folder, std::move(split), set));
+  }
+  return OkStatus();
+}
+
+}  // namespace shardmill

@@ -1,0 +1,87 @@
+#include "tools/pack/layouts/layout_parts.h"
+
+#include <utility>
+
+#include "reader/base/file.h"
+#include "reader/names.h"
+#include "tools/pack/class_table.h"
+#include "tools/pack/split_names.h"
+
+namespace shardmill {
+namespace {
+
+constexpr const char* kTableNames[] = {"class_dict.csv",   "classes.csv", "labelmap.txt",
+                                       "label_colors.txt", "classes.txt", "classes.json",
+                                       "labels.txt",       "labels.json", "_classes.csv"};
+
+}  // namespace
+
+Status UseClasses(const LayoutInput& input, std::vector<ClassInfo> own, InputSet* set) {
+  set->classes = input.classes.empty() ? std::move(own) : input.classes;
+  const bool mapped = set->labels.map.has_value() && set->labels.map->MapsNumbers();
+  if (input.classes.empty() || !mapped || input.options.map.has_value() ||
+      input.classes.size() == own.size()) {
+    return OkStatus();
+  }
+  return InvalidArgumentError(
+      "layout " + set->layout + " turns the values of its label files into " +
+      std::to_string(own.size()) + " classes, and --classes has " +
+      std::to_string(input.classes.size()) +
+      "; say what the values become with --map FILE, or --map none for the values themselves");
+}
+
+Status FindClasses(const LayoutInput& input, InputSet* set) {
+  set->classes = input.classes;
+  for (const char* name : kTableNames) {
+    if (!set->classes.empty()) break;
+    if (input.listing.Find(name) == nullptr) continue;
+    ASSIGN_OR_RETURN(set->classes, ReadClassTable(JoinPath(input.listing.root, name)));
+    set->notes.push_back("class table: " + std::string(name) + ", " +
+                         std::to_string(set->classes.size()) + " classes");
+  }
+  if (set->classes.empty()) {
+    return NotFoundError("there is no class table in " + input.listing.root + " (" +
+                         kTableNames[0] + " and the like); give one with --classes FILE");
+  }
+  set->labels.colors_in_files = AllHaveColors(set->classes);
+  return OkStatus();
+}
+
+const ListedFile* FindBelow(const FolderListing& listing, std::string_view folder,
+                            const std::function<bool(std::string_view path)>& fits) {
+  auto [begin, end] = listing.FilesBelow(folder);
+  for (size_t i = begin; i < end; ++i) {
+    if (fits(listing.files[i].path)) return &listing.files[i];
+  }
+  return nullptr;
+}
+
+std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool EndsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+bool BeginsWith(std::string_view text, std::string_view begin) {
+  return text.substr(0, begin.size()) == begin;
+}
+
+Status AddSplit(const std::string& folder_name, InputSplit pairs, InputSet* set) {
+  const std::string usual = UsualSplitName(folder_name);
+  pairs.name = usual.empty() ? folder_name : usual;
+  if (!IsPlainName(pairs.name)) {
+    return InvalidArgumentError("'" + folder_name +
+                                "' cannot be the name of a split; use letters, digits, _ . -");
+  }
+  set->splits.push_back(std::move(pairs));
+  return OkStatus();
+}
+
+bool WantsUnlabelled(const LayoutInput& input, const std::string& split, const std::string& why,
+                     InputSet* set) {
+  if (input.options.Wants(split)) return true;
+  set->notes.push_back("split " + split + " left out: " + why);
+  return false;
+}
+
+}  // namespace shardmill

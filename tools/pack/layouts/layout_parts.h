@@ -1,0 +1,41 @@
+// What several layouts need.
+//
+// Free functions without state.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "tools/pack/layout.h"
+
+namespace shardmill {
+
+// The user's class table, or else the layout's own. InvalidArgument when the layout has a map of
+// label values and the user's table has another length than its own, unless the user gave a map.
+Status UseClasses(const LayoutInput& input, std::vector<ClassInfo> own, InputSet* set);
+
+// The user's class table, or else one that lies at the top of the folder under a usual name.
+// NotFound when there is neither.
+Status FindClasses(const LayoutInput& input, InputSet* set);
+
+// The first file below `folder` for which `fits` holds; nullptr: there is none.
+const ListedFile* FindBelow(const FolderListing& listing, std::string_view folder,
+                            const std::function<bool(std::string_view path)>& fits);
+
+// The name of a path's last part, and whether it ends in `end`.
+std::string_view NameOf(std::string_view path);
+bool EndsWith(std::string_view text, std::string_view end);
+bool BeginsWith(std::string_view text, std::string_view begin);
+
+// Adds a split that may not have a usual name; InvalidArgument when it cannot be a name.
+Status AddSplit(const std::string& folder_name, InputSplit pairs, InputSet* set);
+
+// For splits whose labels are not public. True when the split was asked for by name; else notes
+// that it is left out.
+bool WantsUnlabelled(const LayoutInput& input, const std::string& split, const std::string& why,
+                     InputSet* set);
+
+}  // namespace shardmill

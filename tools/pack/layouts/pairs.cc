@@ -1,0 +1,176 @@
+// Two folders of images and label images, paired by name: as the options say, or as folders and
+// files of usual names suggest.
+#include <algorithm>
+#include <utility>
+
+#include "tools/pack/file_format.h"
+#include "tools/pack/layouts/layout_parts.h"
+#include "tools/pack/layouts/layouts.h"
+#include "tools/pack/pairing.h"
+#include "tools/pack/split_names.h"
+#include "tools/pack/text_lines.h"
+
+namespace shardmill {
+namespace {
+
+constexpr const char* kImageNames[] = {"images",     "image", "imgs",   "img",  "images_png",
+                                       "jpegimages", "rgb",   "frames", "data", "input"};
+constexpr const char* kLabelNames[] = {
+    "masks", "mask", "labels",      "label",        "masks_png",     "annotations", "annotation",
+    "annot", "gt",   "groundtruth", "segmentation", "segmentations", "targets",     "target"};
+
+struct FolderPair {
+  std::string split;  // "" when it is the whole set
+  std::string images, labels;
+};
+
+template <size_t kCount>
+std::string FindNamed(const std::vector<std::string>& folders, const char* const (&names)[kCount]) {
+  for (const char* name : names) {
+    for (const std::string& folder : folders) {
+      if (LowerCase(folder) == name) return folder;
+    }
+  }
+  return "";
+}
+
+std::string Join(const std::string& above, const std::string& name) {
+  return above.empty() ? name : above + "/" + name;
+}
+
+// The folders of images and labels directly in `above`, if there are both.
+std::vector<FolderPair> UsualPair(const FolderListing& listing, const std::string& above) {
+  const std::vector<std::string> folders = listing.FoldersIn(above);
+  const std::string images = FindNamed(folders, kImageNames);
+  const std::string labels = FindNamed(folders, kLabelNames);
+  if (images.empty() || labels.empty()) return {};
+  return {{"", Join(above, images), Join(above, labels)}};
+}
+
+// When both folders hold folders of splits, those are the pairs.
+std::vector<FolderPair> SplitsWithin(const FolderListing& listing, const FolderPair& pair) {
+  const std::vector<std::string> folders = listing.FoldersIn(pair.images);
+  std::vector<FolderPair> splits;
+  for (const std::string& folder : folders) {
+    const std::string images = Join(pair.images, folder), labels = Join(pair.labels, folder);
+    if (UsualSplitName(folder).empty() || !listing.HasFolder(labels)) continue;
+    splits.push_back({folder, images, labels});
+  }
+  return splits.empty() ? std::vector<FolderPair>{pair} : splits;
+}
+
+std::vector<FolderPair> FindPairs(const FolderListing& listing) {
+  const std::vector<FolderPair> top = UsualPair(listing, "");
+  if (!top.empty()) return SplitsWithin(listing, top.front());
+  std::vector<FolderPair> splits;
+  for (const std::string& folder : listing.FoldersIn("")) {
+    if (UsualSplitName(folder).empty()) continue;
+    for (FolderPair& pair : UsualPair(listing, folder)) {
+      pair.split = folder;
+      splits.push_back(std::move(pair));
+    }
+  }
+  return splits;
+}
+
+std::vector<std::string> Stems(const FolderListing& listing, const std::string& folder) {
+  std::vector<std::string> stems;
+  auto [begin, end] = listing.FilesBelow(folder);
+  for (size_t i = begin; i < end; ++i) {
+    if (!HasImageExtension(listing.files[i].path)) continue;
+    stems.emplace_back(WithoutImageExtension(NameOf(listing.files[i].path)));
+  }
+  return stems;
+}
+
+// What all names begin with, up to its last _ or -; and what they end in, from its first on.
+void FindCommonParts(const std::vector<std::string>& stems, std::string* prefix,
+                     std::string* suffix) {
+  if (stems.empty()) return;
+  *prefix = *suffix = stems.front();
+  for (const std::string& stem : stems) {
+    size_t same = 0;
+    while (same < std::min(prefix->size(), stem.size()) && (*prefix)[same] == stem[same]) ++same;
+    prefix->resize(same);
+    same = 0;
+    while (same < std::min(suffix->size(), stem.size()) &&
+           (*suffix)[suffix->size() - 1 - same] == stem[stem.size() - 1 - same]) {
+      ++same;
+    }
+    suffix->erase(0, suffix->size() - same);
+  }
+  prefix->resize(prefix->find_last_of("_-") + 1);
+  const size_t border = suffix->find_first_of("_-");
+  suffix->erase(0, border == std::string::npos ? suffix->size() : border);
+}
+
+bool SharesAStem(const FolderListing& listing, const FolderPair& pair) {
+  const std::vector<std::string> labels = Stems(listing, pair.labels);
+  for (const std::string& stem : Stems(listing, pair.images)) {
+    if (std::find(labels.begin(), labels.end(), stem) != labels.end()) return true;
+  }
+  return false;
+}
+
+// The rules that the options give, or when no two names are equal, those that the names suggest.
+PairRules RulesFor(const LayoutInput& input, const FolderPair& pair,
+                   std::vector<std::string>* notes) {
+  const PairOptions& options = input.options.pairs;
+  PairRules rules;
+  rules.images = {pair.images, options.image_prefix, options.image_suffix, true, ""};
+  rules.labels = {pair.labels, options.label_prefix, options.label_suffix, true, ""};
+  if (options.GivesNames() || SharesAStem(input.listing, pair)) return rules;
+  FindCommonParts(Stems(input.listing, pair.images), &rules.images.prefix, &rules.images.suffix);
+  FindCommonParts(Stems(input.listing, pair.labels), &rules.labels.prefix, &rules.labels.suffix);
+  notes->push_back("no name is equal in " + pair.images + " and " + pair.labels +
+                   "; taken for pairs: " + rules.images.prefix + "NAME" + rules.images.suffix +
+                   " and " + rules.labels.prefix + "NAME" + rules.labels.suffix);
+  return rules;
+}
+
+Result<std::vector<FolderPair>> ChoosePairs(const LayoutInput& input) {
+  const PairOptions& options = input.options.pairs;
+  if (options.images.empty() != options.labels.empty()) {
+    return InvalidArgumentError("--images and --labels need each other");
+  }
+  if (options.images.empty()) {
+    std::vector<FolderPair> pairs = FindPairs(input.listing);
+    if (!pairs.empty()) return pairs;
+    return InvalidArgumentError("no two folders for images and labels in " + input.listing.root +
+                                "; name them with --images FOLDER --labels FOLDER");
+  }
+  for (const std::string& folder : {options.images, options.labels}) {
+    if (folder == "." || input.listing.HasFolder(folder)) continue;
+    return NotFoundError("there is no folder " + folder + " in " + input.listing.root);
+  }
+  auto below = [](const std::string& folder) { return folder == "." ? "" : folder; };
+  return SplitsWithin(input.listing, {"", below(options.images), below(options.labels)});
+}
+
+}  // namespace
+
+std::string RecognizePairs(const FolderListing& listing) {
+  const std::vector<FolderPair> pairs = FindPairs(listing);
+  if (pairs.empty()) return "";
+  return "folder " + pairs.front().images + " lies beside " + pairs.front().labels;
+}
+
+Status ReadPairs(const LayoutInput& input, InputSet* set) {
+  ASSIGN_OR_RETURN(const std::vector<FolderPair> pairs, ChoosePairs(input));
+  RETURN_IF_ERROR(FindClasses(input, set));
+  for (const FolderPair& pair : pairs) {
+    PairRules rules = RulesFor(input, pair, &set->notes);
+    if (pair.images == pair.labels && rules.images.suffix.empty()) {
+      rules.images.except_suffix = rules.labels.suffix;
+    }
+    ASSIGN_OR_RETURN(InputSplit split, PairByStem(input.listing, pair.split, rules, &set->notes));
+    if (pair.split.empty()) {
+      DivideByKey(std::move(split), set);
+    } else {
+      RETURN_IF_ERROR(AddSplit(pair.split, std::move(split), set));
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace shardmill

@@ -146,7 +146,7 @@ std::string EncodeBlockHeader(const BlockHeader& header,
   return bytes;
 }
 
-Result<BlockHeader> ReadBlockHeader(const MappedFile& file, uint64_t offset, uint64_t bytes_left) {
+Result<BlockHeader> ReadBlockHeader(const InputFile& file, uint64_t offset, uint64_t bytes_left) {
   uint8_t fixed[kBlockHeaderFixedBytes];
   if (bytes_left < kAlignment) return DataLossError("no room for a block header");
   RETURN_IF_ERROR(file.Read(offset, sizeof fixed, fixed));
@@ -216,7 +216,7 @@ Status CheckBlockHeader(const BlockHeader& header, const RecordSchema& schema) {
   return OkStatus();
 }
 
-Result<FileRange> ReadHeapRange(const MappedFile& file, const HeapRegion& heap, uint32_t record) {
+Result<FileRange> ReadHeapRange(const InputFile& file, const HeapRegion& heap, uint32_t record) {
   uint8_t offsets[16];
   RETURN_IF_ERROR(file.Read(heap.region.offset + 8 * uint64_t{record}, sizeof offsets, offsets));
   const uint64_t begin = LoadU64(offsets);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "reader/base/checksum.h"
-#include "reader/base/mapped_file.h"
+#include "reader/base/input_file.h"
 #include "reader/base/status.h"
 #include "reader/schema.h"
 #include "reader/shard_format.h"
@@ -68,7 +68,7 @@ std::string EncodeBlockHeader(const BlockHeader& header,
 
 // Reads the header of the block at `offset`, checks its checksum, and that its regions lie where
 // LayOutBlock puts them and inside [offset, offset + bytes_left).
-Result<BlockHeader> ReadBlockHeader(const MappedFile& file, uint64_t offset, uint64_t bytes_left);
+Result<BlockHeader> ReadBlockHeader(const InputFile& file, uint64_t offset, uint64_t bytes_left);
 
 // Which block a header must belong to.
 struct BlockIdentity {
@@ -91,6 +91,6 @@ struct HeapRegion {
 };
 
 // One record's part of the heap, by the offsets in the file; DataLoss when they leave the region.
-Result<FileRange> ReadHeapRange(const MappedFile& file, const HeapRegion& heap, uint32_t record);
+Result<FileRange> ReadHeapRange(const InputFile& file, const HeapRegion& heap, uint32_t record);
 
 }  // namespace shardmill

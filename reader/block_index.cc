@@ -12,7 +12,7 @@ BlockIndex::Block::Block(BlockHeader checked_header) : header(std::move(checked_
   verified = std::make_unique<std::atomic<uint64_t>[]>(bits / 64 + 1);
 }
 
-BlockIndex::BlockIndex(const MappedFile* file, const RecordSchema* schema, const Shard& shard,
+BlockIndex::BlockIndex(const InputFile* file, const RecordSchema* schema, const Shard& shard,
                        std::vector<BlockTableEntry> blocks)
     : file_(file),
       schema_(schema),

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "reader/base/checksum.h"
-#include "reader/base/mapped_file.h"
+#include "reader/base/input_file.h"
 #include "reader/base/status.h"
 #include "reader/block_format.h"
 #include "reader/schema.h"
@@ -30,7 +30,7 @@ class BlockIndex {
   };
 
   // `file` and `schema` must outlive the index; `blocks` has passed CheckBlockTable.
-  BlockIndex(const MappedFile* file, const RecordSchema* schema, const Shard& shard,
+  BlockIndex(const InputFile* file, const RecordSchema* schema, const Shard& shard,
              std::vector<BlockTableEntry> blocks);
 
   const std::vector<BlockTableEntry>& blocks() const { return blocks_; }
@@ -76,7 +76,7 @@ class BlockIndex {
   Status CheckTable(const Place& place, uint32_t field) const;
   Status CheckMeta(const Place& place) const;
 
-  const MappedFile* file_;
+  const InputFile* file_;
   const RecordSchema* schema_;
   const Shard shard_;
   const std::vector<BlockTableEntry> blocks_;

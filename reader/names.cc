@@ -1,6 +1,7 @@
 #include "reader/names.h"
 
 #include <cstdio>
+#include <cstring>
 
 namespace shardmill {
 namespace {
@@ -39,6 +40,23 @@ std::optional<uint32_t> TakeFiveDigits(std::string_view* text) {
   return value;
 }
 
+// Whether all bytes are 0x20 to 0x7E; most keys are, and eight are looked at in one go.
+bool IsPrintableAscii(std::string_view text) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  uint64_t bad = 0;
+  while (text.size() >= 8) {
+    uint64_t word;
+    std::memcpy(&word, text.data(), 8);
+    // The top bit of a byte: 0x80 and above, below 0x20, or 0x7F.
+    bad |= word | (word - kOnes * 0x20) | (word + kOnes);
+    text.remove_prefix(8);
+  }
+  for (const char c : text) {
+    if (static_cast<uint8_t>(c) < 0x20 || static_cast<uint8_t>(c) > 0x7E) return false;
+  }
+  return (bad & kOnes * 0x80) == 0;
+}
+
 bool TakeSuffix(std::string_view suffix, std::string_view* text) {
   if (text->size() < suffix.size() || text->substr(text->size() - suffix.size()) != suffix) {
     return false;
@@ -67,7 +85,9 @@ bool IsValidUtf8(std::string_view text) {
 }
 
 bool IsRecordKey(std::string_view key) {
-  if (key.empty() || key.size() > kMaxKeyBytes || !IsValidUtf8(key)) return false;
+  if (key.empty() || key.size() > kMaxKeyBytes) return false;
+  if (IsPrintableAscii(key)) return true;
+  if (!IsValidUtf8(key)) return false;
   for (const char c : key) {
     if (static_cast<uint8_t>(c) < 0x20 || c == 0x7F) return false;
   }

@@ -11,14 +11,14 @@
 namespace shardmill {
 namespace {
 
-Result<std::string> ReadBytes(const MappedFile& file, uint64_t offset, uint64_t bytes) {
+Result<std::string> ReadBytes(const InputFile& file, uint64_t offset, uint64_t bytes) {
   RETURN_IF_ERROR(file.CheckRange(offset, bytes));  // before the memory is taken
   std::string copy(bytes, '\0');
   RETURN_IF_ERROR(file.Read(offset, bytes, copy.data()));
   return copy;
 }
 
-Status CheckFileSize(const MappedFile& file) {
+Status CheckFileSize(const InputFile& file) {
   if (file.size() >= kSmallestShardBytes && file.size() % kAlignment == 0) return OkStatus();
   return DataLossError("the file has " + std::to_string(file.size()) +
                        " bytes; a shard has a multiple of 4096 and at least " +
@@ -32,13 +32,13 @@ ShardParts::~ShardParts() = default;
 ShardParts::ShardParts(ShardParts&&) noexcept = default;
 ShardParts& ShardParts::operator=(ShardParts&&) noexcept = default;
 
-Result<Superblock> ReadSuperblock(const MappedFile& file) {
+Result<Superblock> ReadSuperblock(const InputFile& file) {
   if (file.size() < kSuperblockBytes) return CheckFileSize(file);
   ASSIGN_OR_RETURN(const std::string bytes, ReadBytes(file, 0, kSuperblockBytes));
   return DecodeSuperblock(bytes);
 }
 
-Status ReadSchema(const MappedFile& file, ShardParts* parts) {
+Status ReadSchema(const InputFile& file, ShardParts* parts) {
   const Superblock& superblock = parts->superblock;
   ASSIGN_OR_RETURN(const std::string bytes,
                    ReadBytes(file, kSchemaOffset, PaddedBytes(superblock.schema_bytes)));
@@ -63,14 +63,14 @@ Status ReadSchema(const MappedFile& file, ShardParts* parts) {
   return CheckDictionaries(parts->schema);
 }
 
-Result<Postscript> ReadPostscript(const MappedFile& file) {
+Result<Postscript> ReadPostscript(const InputFile& file) {
   RETURN_IF_ERROR(CheckFileSize(file));
   ASSIGN_OR_RETURN(const std::string bytes,
                    ReadBytes(file, file.size() - kPostscriptBytes, kPostscriptBytes));
   return DecodePostscript(bytes, file.size());
 }
 
-Status ReadFooter(const MappedFile& file, ShardParts* parts) {
+Status ReadFooter(const InputFile& file, ShardParts* parts) {
   const Postscript& postscript = parts->postscript;
   ASSIGN_OR_RETURN(const std::string bytes,
                    ReadBytes(file, postscript.footer_offset, postscript.footer_bytes));
@@ -99,7 +99,7 @@ Status CheckAgreement(const ShardParts& parts) {
                          superblock.records_per_block);
 }
 
-Result<ShardParts> ReadShardParts(const MappedFile& file) {
+Result<ShardParts> ReadShardParts(const InputFile& file) {
   ShardParts parts;
   ASSIGN_OR_RETURN(parts.superblock, ReadSuperblock(file));
   ASSIGN_OR_RETURN(parts.postscript, ReadPostscript(file));

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "reader/base/mapped_file.h"
+#include "reader/base/input_file.h"
 #include "reader/base/status.h"
 #include "reader/schema.h"
 #include "reader/shard_format.h"
@@ -31,16 +31,16 @@ struct ShardParts {
 };
 
 // The steps, for programs that go on after an error.
-Result<Superblock> ReadSuperblock(const MappedFile& file);
+Result<Superblock> ReadSuperblock(const InputFile& file);
 // Fills schema_message and schema from parts->superblock.
-Status ReadSchema(const MappedFile& file, ShardParts* parts);
-Result<Postscript> ReadPostscript(const MappedFile& file);
+Status ReadSchema(const InputFile& file, ShardParts* parts);
+Result<Postscript> ReadPostscript(const InputFile& file);
 // Fills footer and summary from parts->postscript.
-Status ReadFooter(const MappedFile& file, ShardParts* parts);
+Status ReadFooter(const InputFile& file, ShardParts* parts);
 // DataLoss unless superblock, schema, footer and postscript agree with each other.
 Status CheckAgreement(const ShardParts& parts);
 
 // All steps in turn: O(blocks). The caller adds the path to an error.
-Result<ShardParts> ReadShardParts(const MappedFile& file);
+Result<ShardParts> ReadShardParts(const InputFile& file);
 
 }  // namespace shardmill

@@ -6,7 +6,7 @@
 #include "proto/manifest.pb.h"
 #include "proto/record_meta.pb.h"
 #include "proto/schema.pb.h"
-#include "reader/base/mapped_file.h"
+#include "reader/base/input_file.h"
 #include "reader/block_index.h"
 #include "reader/names.h"
 #include "reader/shard_parts.h"
@@ -30,7 +30,7 @@ void ReadScratch::Reserve(uint64_t stored_bytes) {
 }
 
 struct ShardReader::Impl {
-  std::unique_ptr<MappedFile> file;
+  std::unique_ptr<InputFile> file;
   ShardParts parts;
   std::unique_ptr<BlockIndex> index;
   ChecksumPolicy policy = ChecksumPolicy::kFirstTouch;
@@ -124,7 +124,7 @@ ShardReader::~ShardReader() = default;
 Result<std::unique_ptr<ShardReader>> ShardReader::Open(const std::string& path,
                                                        ChecksumPolicy policy) {
   auto impl = std::make_unique<Impl>();
-  ASSIGN_OR_RETURN(impl->file, MappedFile::Open(path));
+  ASSIGN_OR_RETURN(impl->file, InputFile::Open(path));
   Result<ShardParts> parts = ReadShardParts(*impl->file);
   if (!parts.ok()) return parts.status().WithContext(path);
   impl->parts = std::move(parts).value();

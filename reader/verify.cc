@@ -1,12 +1,9 @@
 #include "reader/verify.h"
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
-#include <mutex>
 #include <optional>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "proto/manifest.pb.h"
@@ -17,6 +14,7 @@
 #include "reader/names.h"
 #include "reader/serialize.h"
 #include "reader/statistics.h"
+#include "reader/verify_run.h"
 #include "reader/verify_shard.h"
 
 namespace shardmill {
@@ -87,65 +85,10 @@ Result<Plan> MakePlan(const std::string& path, std::vector<Finding>* findings) {
   return plan;
 }
 
-// Runs VerifyShard over all shards on some threads, and adds up their progress.
-class ShardRunner {
- public:
-  ShardRunner(const Plan* plan, const RecordSchema* fallback_schema, const VerifyOptions* options)
-      : plan_(plan),
-        fallback_schema_(fallback_schema),
-        options_(options),
-        reports_(plan->shards.size()) {
-    for (const std::string& shard : plan->shards) {
-      std::error_code error;
-      const uint64_t bytes = fs::file_size(shard, error);
-      if (!error) total_bytes_ += bytes;
-    }
-  }
-
-  Result<std::vector<ShardReport>> Run() {
-    const size_t threads =
-        std::min(static_cast<size_t>(std::max(options_->threads, 1)), reports_.size());
-    std::vector<std::thread> helpers;
-    for (size_t t = 1; t < threads; ++t) helpers.emplace_back([this] { Work(); });
-    Work();
-    for (std::thread& helper : helpers) helper.join();
-    if (cancelled_) return CancelledError("verification was cancelled");
-    return std::move(reports_);
-  }
-
- private:
-  void Work() {
-    while (!cancelled_) {
-      const size_t index = next_.fetch_add(1);
-      if (index >= reports_.size()) return;
-      reports_[index] = VerifyShard(plan_->shards[index], fallback_schema_,
-                                    [this](uint64_t bytes) { return Advance(bytes); });
-    }
-  }
-
-  bool Advance(uint64_t bytes) {
-    if (options_->cancelled && options_->cancelled()) cancelled_ = true;
-    const std::lock_guard<std::mutex> lock(progress_mutex_);
-    done_bytes_ += bytes;
-    if (options_->progress) options_->progress(done_bytes_, total_bytes_);
-    return !cancelled_;
-  }
-
-  const Plan* plan_;
-  const RecordSchema* fallback_schema_;
-  const VerifyOptions* options_;
-  std::vector<ShardReport> reports_;
-  std::atomic<size_t> next_{0};
-  std::atomic<bool> cancelled_{false};
-  std::mutex progress_mutex_;  // guards done_bytes_ and the callback
-  uint64_t done_bytes_ = 0;
-  uint64_t total_bytes_ = 0;
-};
-
 Status CompareShard(const ShardReport& report, const proto::Manifest& manifest,
                     const proto::Split& split, int number) {
   RETURN_IF_ERROR(CheckIsRegularFile(report.path));
-  if (report.parts == nullptr) return OkStatus();  // its damage is listed already
+  if (!report.parts_are_sound) return OkStatus();  // its damage is listed already
   const ShardParts& parts = *report.parts;
   const ShardFacts facts = {parts.superblock.dataset_id,  parts.superblock.shard_number,
                             parts.superblock.shard_count, parts.postscript.record_count,
@@ -160,7 +103,7 @@ Status CompareSummaries(const std::vector<ShardReport>& reports, size_t first,
   proto::Split expected;
   for (int k = 0; k < split.shards_size(); ++k) {
     const ShardReport& report = reports[first + static_cast<size_t>(k)];
-    if (report.parts == nullptr) return OkStatus();
+    if (!report.parts_are_sound) return OkStatus();
     AddStatistics(report.parts->summary->statistics(), expected.mutable_statistics());
     expected.mutable_skipped()->MergeFrom(report.parts->summary->skipped());
   }
@@ -183,7 +126,10 @@ void CompareWithManifest(const Plan& plan, std::vector<ShardReport>* reports,
     for (int k = 0; k < split.shards_size(); ++k, ++index) {
       ShardReport& report = (*reports)[index];
       const Status status = CompareShard(report, *plan.manifest, split, k);
-      if (!status.ok()) report.findings.push_back(FindingAbout(report.path, status.message()));
+      if (status.ok()) continue;
+      // What the manifest makes of a missing file says more than why it could not be opened.
+      if (status.code() == StatusCode::kNotFound) report.findings.clear();
+      report.findings.push_back(FindingAbout(report.path, status.message()));
     }
     const Status status = CompareSummaries(*reports, first, split);
     if (!status.ok()) findings->push_back(FindingAbout(plan.manifest_path, status.message()));
@@ -204,13 +150,18 @@ Result<VerifyReport> Verify(const std::string& path, const VerifyOptions& option
   if (plan.manifest) {
     ASSIGN_OR_RETURN(schema, CheckManifest(*plan.manifest));
   }
-  ShardRunner runner(&plan, schema ? &*schema : nullptr, &options);
-  ASSIGN_OR_RETURN(std::vector<ShardReport> shards, runner.Run());
-  CompareWithManifest(plan, &shards, &report.findings);
-  AddDuplicateKeys(&shards);
-  for (ShardReport& shard : shards) {
+  HashRange range(0, options.max_keys_in_memory);
+  ASSIGN_OR_RETURN(VerifyRun run,
+                   RunVerification(plan.shards, schema ? &*schema : nullptr, options, &range));
+  CompareWithManifest(plan, &run.shards, &report.findings);
+  ASSIGN_OR_RETURN(const std::vector<DuplicateKey> duplicates,
+                   FindDuplicateKeys(run.shards, options, std::move(run.keys)));
+  for (const DuplicateKey& duplicate : duplicates) {
+    run.shards[duplicate.shard].findings.push_back(DuplicateKeyFinding(duplicate, run.shards));
+  }
+  for (ShardReport& shard : run.shards) {
     ++report.shards;
-    report.blocks += shard.blocks;
+    report.blocks += shard.blocks.size();
     report.records += shard.records;
     report.bytes += shard.bytes;
     std::move(shard.findings.begin(), shard.findings.end(), std::back_inserter(report.findings));

@@ -5,8 +5,10 @@
 // shards, keys that occur twice. Damage does not stop it: all that can be found is listed. It
 // finds damage, not malice, and does not decode coded records beyond their stated size.
 //
-// The checksums are computed on the mapping, inside fences: a shard that is cut while it is being
-// verified is a finding, not a signal.
+// The checksums are computed on the mapping, inside fences (or with pread, see FileAccess): a shard
+// that is cut while it is being verified is a finding, not a signal.
+// Memory: 8 bytes per record for its key, bounded by max_keys_in_memory, a bit per lost record, and
+// what the findings take; whatever the files say of themselves.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +16,19 @@
 #include <string>
 #include <vector>
 
+#include "reader/base/input_file.h"
 #include "reader/base/status.h"
 #include "reader/finding.h"
 
 namespace shardmill {
 
 struct VerifyOptions {
-  int threads = 1;  // shards are divided among them
+  // Shards and the blocks of a shard are divided among them; the report does not depend on it.
+  int threads = 1;
+  FileAccess access = FileAccess::kMapped;
+  // Hashes of keys that are held at once, 8 bytes each. A larger data set is searched for keys that
+  // occur twice in several passes over the metadata.
+  uint64_t max_keys_in_memory = uint64_t{64} << 20;
   // Bytes done and bytes in all, after each block. Called from any thread, one call at a time.
   std::function<void(uint64_t done, uint64_t total)> progress;
   // Asked after each block, from any thread; true ends the work with Cancelled.

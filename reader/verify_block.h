@@ -1,6 +1,7 @@
 // Verifies one block of a shard: header, tables, every record, metadata, padding.
 //
-// Part of verify.h. One object is for one thread; it may be used for block after block.
+// Part of verify.h. One object is for one thread; it may be used for block after block, of any
+// shard. Its memory does not depend on what a block says of itself.
 #pragma once
 
 #include <cstdint>
@@ -8,66 +9,75 @@
 #include <string>
 #include <vector>
 
-#include "reader/base/mapped_file.h"
+#include "reader/base/input_file.h"
 #include "reader/base/status.h"
 #include "reader/block_format.h"
 #include "reader/finding.h"
+#include "reader/key_hashes.h"
+#include "reader/meta_walker.h"
 #include "reader/schema.h"
 
 namespace shardmill {
 
-// A record's key as 64 bits of hash: enough to find candidates for duplicates.
-struct KeyHash {
-  uint64_t hash = 0;
-  uint64_t record = 0;  // in the shard
+// What was found out about a block.
+struct BlockReport {
+  std::optional<uint64_t> header_checksum;  // none: the header is damaged
+  bool in_place = false;                    // the header is sound and belongs there
+  // Which records cannot be read: all, or those with these numbers in the block (ascending).
+  bool all_lost = false;
+  std::vector<uint32_t> lost;
+  // A page of the file is gone: the rest of the file cannot be expected to be there.
+  bool lost_file = false;
+  std::vector<Finding> findings;
 };
 
 class BlockVerifier {
  public:
-  // `schema` is null when it is lost; then records cannot be told apart and only the header and
-  // the metadata are checked. All pointers must outlive the verifier.
-  BlockVerifier(const MappedFile* file, const RecordSchema* schema, std::vector<Finding>* findings,
-                std::vector<KeyHash>* keys)
-      : file_(file), schema_(schema), findings_(findings), keys_(keys) {}
+  // The shard that the block is in. The schema is null when it is lost; then records cannot be
+  // told apart and only the header and the metadata are checked.
+  struct Shard {
+    const InputFile* file = nullptr;
+    const RecordSchema* schema = nullptr;
+  };
 
-  // Adds what is wrong to the findings, and the keys of the records. Returns the checksum of the
-  // header, or nothing when the header is damaged.
-  std::optional<uint64_t> Verify(const BlockTableEntry& entry, const BlockIdentity& identity);
-
-  // A page of the mapping was lost: the rest of the file cannot be expected to be there.
-  bool lost_file() const { return lost_file_; }
+  // Adds the hashes of the sound keys to `keys`, which may be null.
+  BlockReport Verify(const Shard& shard, const BlockTableEntry& entry,
+                     const BlockIdentity& identity, KeyHashes* keys);
 
  private:
-  void Add(const std::string& message) { AddFinding(std::nullopt, "", message); }
   void AddFinding(std::optional<uint32_t> index, const std::string& field,
                   const std::string& message);
-  void AddStatus(const std::string& field, const Status& status);
+  // A status about the block as a whole. Returns whether it was OK.
+  bool Check(const std::string& field, const Status& status);
+  // The same; all records of the block are lost unless it is OK.
+  bool CheckOrLose(const std::string& field, const Status& status);
+  void LoseRecord(uint32_t index, const std::string& field, const std::string& message);
 
-  void VerifyMeta();
-  Status ReadMeta(std::vector<uint64_t>* bounds, std::string* heap);
-  void TakeKeys(const std::vector<uint64_t>& bounds, const std::string& heap);
+  void VerifyRegions(KeyHashes* keys);
+  void VerifyMeta(KeyHashes* keys);
   void VerifyField(uint32_t field);
-  Status ReadTable(uint32_t field, std::string* table);
-  void VerifySizes(uint32_t field, const std::string& table, const std::vector<uint64_t>& bounds,
-                   const std::vector<bool>& sound);
-  Status CheckSize(const FieldSpec& spec, const std::vector<uint32_t>& dims,
-                   const FileRange& stored) const;
-  // Per record, whether its checksum is right.
-  std::vector<bool> VerifyRecords(uint32_t field, uint64_t heap_offset,
-                                  const std::vector<uint64_t>& bounds);
+  Status VerifyDenseRecords(uint32_t field);
+  Status VerifyTable(uint32_t field);
+  Status VerifyRecordsByTable(uint32_t field);
+  Status CompareSums(uint32_t field, uint64_t base, uint32_t first, uint32_t count);
+  Status CheckShapes(uint32_t field, uint64_t heap, uint32_t first, uint32_t count);
+  Status CheckShape(const FieldSpec& spec, const std::vector<uint32_t>& dims,
+                    const FileRange& stored);
   Status CheckPadding(uint64_t region_offset, uint64_t region_bytes);
 
-  const MappedFile* file_;
-  const RecordSchema* schema_;
-  std::vector<Finding>* findings_;
-  std::vector<KeyHash>* keys_;
-  bool lost_file_ = false;
-
-  // Of the block in hand:
+  Shard shard_;
+  BlockReport report_;
   BlockTableEntry entry_;
   uint32_t number_ = 0;
   BlockHeader header_;
-  std::vector<std::string> record_keys_;  // empty strings where the metadata is damaged
+  bool has_keys_ = false;  // the metadata region is sound
+
+  MetaWalker meta_;
+  std::vector<uint64_t> bounds_;
+  std::vector<uint64_t> sums_;
+  std::vector<uint64_t> expected_;
+  std::vector<uint32_t> dims_;
+  std::vector<uint8_t> start_;  // of a record's stored bytes
 };
 
 }  // namespace shardmill

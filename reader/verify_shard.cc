@@ -1,83 +1,72 @@
 #include "reader/verify_shard.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "proto/manifest.pb.h"
 #include "proto/schema.pb.h"
-#include "reader/base/mapped_file.h"
 #include "reader/block_format.h"
 #include "reader/shard_format.h"
 
 namespace shardmill {
-namespace {
 
-class ShardVerifier {
- public:
-  ShardVerifier(const MappedFile* file, const RecordSchema* fallback_schema, ShardReport* report)
-      : file_(file), fallback_schema_(fallback_schema), report_(report) {}
+ShardReport::ShardReport() = default;
+ShardReport::~ShardReport() = default;
+ShardReport::ShardReport(ShardReport&&) noexcept = default;
+ShardReport& ShardReport::operator=(ShardReport&&) noexcept = default;
 
-  void Run(const std::function<bool(uint64_t)>& advance);
-
- private:
-  bool Check(const Status& status);
-  void CheckParts();
-  void FindBlocks();
-  void WalkBlocks();
-  void CheckDigest();
-  BlockIdentity Identity(uint32_t block) const;
-
-  const MappedFile* file_;
-  const RecordSchema* fallback_schema_;
-  ShardReport* report_;
-
-  ShardParts parts_;
-  bool has_superblock_ = false;
-  bool has_schema_ = false;
-  bool has_postscript_ = false;
-  bool has_footer_ = false;
-  bool agree_ = false;
-  std::vector<BlockTableEntry> blocks_;
-  std::vector<std::optional<uint64_t>> header_checksums_;
-};
+ShardVerifier::ShardVerifier(const std::string& path, FileAccess access)
+    : path_(path), access_(access) {
+  report_.path = path;
+  report_.parts = std::make_unique<ShardParts>();
+}
 
 // Adds a finding about the shard as a whole; whether the status was OK.
 bool ShardVerifier::Check(const Status& status) {
   if (status.ok()) return true;
+  // A file of a wrong size is no shard at its start and at its end.
+  const bool is_said =
+      !report_.findings.empty() && report_.findings.back().message == status.message();
+  if (is_said) return false;
   Finding finding;
-  finding.file = file_->path();
+  finding.file = path_;
   finding.message = status.message();
-  report_->findings.push_back(std::move(finding));
+  report_.findings.push_back(std::move(finding));
   return false;
 }
 
 void ShardVerifier::CheckParts() {
+  ShardParts& parts = *report_.parts;
   Result<Superblock> superblock = ReadSuperblock(*file_);
-  has_superblock_ = Check(superblock.status());
-  if (has_superblock_) {
-    parts_.superblock = *superblock;
-    has_schema_ = Check(ReadSchema(*file_, &parts_));
+  report_.has_superblock = Check(superblock.status());
+  if (report_.has_superblock) {
+    parts.superblock = *superblock;
+    report_.has_schema = Check(ReadSchema(*file_, &parts));
   }
   Result<Postscript> postscript = ReadPostscript(*file_);
   has_postscript_ = Check(postscript.status());
   if (has_postscript_) {
-    parts_.postscript = *postscript;
-    has_footer_ = Check(ReadFooter(*file_, &parts_));
+    parts.postscript = *postscript;
+    has_footer_ = Check(ReadFooter(*file_, &parts));
   }
-  if (has_superblock_ && has_footer_) agree_ = Check(CheckAgreement(parts_));
+  if (report_.has_superblock && has_footer_) agree_ = Check(CheckAgreement(parts));
 }
 
 BlockIdentity ShardVerifier::Identity(uint32_t block) const {
-  if (has_superblock_) {
-    return {parts_.superblock.dataset_id, parts_.superblock.shard_number, block};
+  const ShardParts& parts = *report_.parts;
+  if (report_.has_superblock) {
+    return {parts.superblock.dataset_id, parts.superblock.shard_number, block};
   }
-  return {parts_.postscript.dataset_id, parts_.postscript.shard_number, block};
+  return {parts.postscript.dataset_id, parts.postscript.shard_number, block};
 }
 
-// Without a usable block table the blocks are found by going from header to header.
+// Without a usable block table the blocks are found by their headers.
 void ShardVerifier::WalkBlocks() {
-  const uint64_t end = has_postscript_ ? parts_.postscript.footer_offset : file_->size();
-  uint64_t offset = parts_.superblock.first_block_offset();
+  const ShardParts& parts = *report_.parts;
+  const uint64_t end = has_postscript_ ? parts.postscript.footer_offset : file_->size();
+  uint64_t offset = parts.superblock.first_block_offset();
   uint64_t first_record = 0;
   while (offset < end) {
     const Result<BlockHeader> header = ReadBlockHeader(*file_, offset, end - offset);
@@ -93,70 +82,77 @@ void ShardVerifier::WalkBlocks() {
 }
 
 void ShardVerifier::FindBlocks() {
+  const ShardParts& parts = *report_.parts;
   if (agree_) {
-    blocks_ = parts_.footer.blocks;
-  } else if (has_superblock_) {
+    blocks_ = parts.footer.blocks;
+  } else if (report_.has_superblock) {
     WalkBlocks();
   } else if (has_footer_) {
     // The superblock is lost, but it would say little that the footer does not. Each header is
     // bounds-checked when it is read.
-    blocks_ = parts_.footer.blocks;
+    blocks_ = parts.footer.blocks;
   } else {
     Check(DataLossError("superblock and footer are lost: no block could be checked"));
   }
 }
 
-void ShardVerifier::CheckDigest() {
-  if (!agree_) return;
-  ShardDigest digest(parts_.superblock.checksum, parts_.superblock.schema_checksum);
-  for (const std::optional<uint64_t>& checksum : header_checksums_) {
-    if (!checksum) return;  // said already
-    digest.AddBlock(*checksum);
-  }
-  if (digest.Finish(parts_.footer.checksum) != parts_.postscript.digest) {
-    Check(DataLossError("the digest in the postscript is not that of the parts"));
-  }
-}
-
-void ShardVerifier::Run(const std::function<bool(uint64_t)>& advance) {
+void ShardVerifier::Open(const RecordSchema* fallback_schema) {
+  Result<std::unique_ptr<InputFile>> file = InputFile::Open(path_, access_);
+  if (!Check(file.status())) return;
+  file_ = std::move(file).value();
+  report_.opened = true;
+  report_.bytes = file_->size();
   CheckParts();
   FindBlocks();
-  const RecordSchema* schema = has_schema_ ? &parts_.schema : fallback_schema_;
-  if (schema == nullptr) Check(DataLossError("the schema is lost: no record could be checked"));
-  BlockVerifier verifier(file_, schema, &report_->findings, &report_->keys);
-  uint64_t done = 0;
-  for (uint32_t i = 0; i < blocks_.size() && !verifier.lost_file(); ++i) {
-    const BlockTableEntry& block = blocks_[i];
-    if (i + 1 < blocks_.size()) file_->WillNeed(blocks_[i + 1].offset, blocks_[i + 1].bytes);
-    file_->Populate(block.offset, block.bytes);
-    header_checksums_.push_back(verifier.Verify(block, Identity(i)));
-    ++report_->blocks;
-    report_->records += block.records;
-    done += block.bytes;
-    if (!advance(block.bytes)) return;
-  }
-  if (!verifier.lost_file()) CheckDigest();
-  if (agree_ && has_schema_) report_->parts = std::make_unique<ShardParts>(std::move(parts_));
-  if (done < file_->size()) advance(file_->size() - done);
+  schema_ = report_.has_schema ? &report_.parts->schema : fallback_schema;
+  if (schema_ == nullptr) Check(DataLossError("the schema is lost: no record could be checked"));
+  outcomes_.resize(blocks_.size());
 }
 
-}  // namespace
+void ShardVerifier::Populate(uint32_t first, uint32_t end) const {
+  const BlockTableEntry& last = blocks_[end - 1];
+  if (end < block_count()) file_->WillNeed(blocks_[end].offset, blocks_[end].bytes);
+  if (last.offset < blocks_[first].offset) return;
+  file_->Populate(blocks_[first].offset, last.offset - blocks_[first].offset + last.bytes);
+}
 
-ShardReport VerifyShard(const std::string& path, const RecordSchema* fallback_schema,
-                        const std::function<bool(uint64_t)>& advance) {
-  ShardReport report;
-  report.path = path;
-  const Result<std::unique_ptr<MappedFile>> file = MappedFile::Open(path);
-  if (!file.ok()) {
-    Finding finding;
-    finding.file = path;
-    finding.message = file.status().message();
-    report.findings.push_back(std::move(finding));
-    return report;
+void ShardVerifier::VerifyBlock(uint32_t index, BlockVerifier* verifier, KeyHashes* keys) {
+  if (lost_file_) return;
+  outcomes_[index] =
+      verifier->Verify({file_.get(), schema_}, blocks_[index], Identity(index), keys);
+  if (outcomes_[index].lost_file) lost_file_ = true;
+}
+
+void ShardVerifier::CheckDigest() {
+  const ShardParts& parts = *report_.parts;
+  if (!agree_) return;
+  ShardDigest digest(parts.superblock.checksum, parts.superblock.schema_checksum);
+  bool in_place = report_.has_schema;
+  for (const BlockReport& block : outcomes_) {
+    if (!block.header_checksum) return;  // said already
+    in_place = in_place && block.in_place;
+    digest.AddBlock(*block.header_checksum);
   }
-  report.bytes = (*file)->size();
-  ShardVerifier(file->get(), fallback_schema, &report).Run(advance);
-  return report;
+  if (digest.Finish(parts.footer.checksum) == parts.postscript.digest) return;
+  Check(DataLossError("the digest in the postscript is not that of the parts"));
+  report_.has_foreign_part = in_place;
+}
+
+ShardReport ShardVerifier::Finish() {
+  for (uint32_t i = 0; i < block_count(); ++i) {
+    BlockReport& block = outcomes_[i];
+    report_.records += blocks_[i].records;
+    // Without a header: damaged, or not verified any more.
+    const bool all_lost = block.all_lost || !block.header_checksum;
+    report_.blocks.push_back({blocks_[i], block.in_place, all_lost, std::move(block.lost)});
+    std::move(block.findings.begin(), block.findings.end(), std::back_inserter(report_.findings));
+    // Which blocks behind it were verified before the file was gone depends on the threads.
+    if (block.lost_file) break;
+  }
+  if (!lost_file_) CheckDigest();
+  report_.parts_are_sound = agree_ && report_.has_schema;
+  file_.reset();
+  return std::move(report_);
 }
 
 }  // namespace shardmill

@@ -8,6 +8,7 @@
 #include <xxh_x86dispatch.h>
 #endif
 
+#include "reader/base/short_checksum.h"
 #include "reader/base/status.h"
 
 namespace shardmill {
@@ -23,7 +24,9 @@ Digest ToDigest(XXH128_hash_t hash) {
 
 }  // namespace
 
-uint64_t Checksum64(const void* data, uint64_t bytes) { return XXH3_64bits(data, bytes); }
+uint64_t Checksum64(const void* data, uint64_t bytes) {
+  return bytes <= kShortChecksumBytes ? ShortChecksum64(data, bytes) : XXH3_64bits(data, bytes);
+}
 
 uint64_t Checksum64WithZeroedField(const void* data, uint64_t bytes, uint64_t field_offset) {
   SHARDMILL_CHECK(bytes >= 8 && field_offset <= bytes - 8);
@@ -67,6 +70,22 @@ std::optional<Digest> DigestFromHex(std::string_view hex) {
   }
   return digest;
 }
+
+struct Checksum64Stream::State {
+  XXH3_state_t state;
+};
+
+Checksum64Stream::Checksum64Stream() : state_(std::make_unique<State>()) {
+  XXH3_INITSTATE(&state_->state);
+  XXH3_64bits_reset(&state_->state);
+}
+Checksum64Stream::~Checksum64Stream() = default;
+
+void Checksum64Stream::Update(const void* data, uint64_t bytes) {
+  XXH3_64bits_update(&state_->state, data, bytes);
+}
+
+uint64_t Checksum64Stream::Value() const { return XXH3_64bits_digest(&state_->state); }
 
 struct DigestStream::State {
   XXH3_state_t state;

@@ -1,9 +1,10 @@
-// Writing, opening and verifying one shard, beside what cat needs for the same file.
+// Writing, opening and verifying one shard, beside what dd and cat need for as many bytes.
 //
-//   bazel run -c opt //tests/bench:shard_bench -- FOLDER [RECORDS] [RECORD_BYTES]
+//   bazel run -c opt //tests/bench:shard_bench -- FOLDER [RECORDS] [RECORD_BYTES] [keep]
 //
-// Prints wall and processor seconds; on a busy machine only the latter mean something. The file
-// is in the page cache when it is read. Each line is the best of several rounds, in turn.
+// Prints wall and processor seconds; on a busy machine only the latter mean something. Writing ends
+// when the disk has the data, as it does for `dd conv=fsync`. The file is in the page cache when it
+// is read. Each line is the best of several rounds, in turn. With `keep` the shard stays.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -85,12 +86,17 @@ ShardResult Write(const std::string& folder, uint64_t records, int64_t record_by
   return writer->Close(proto::ShardSummary()).value();
 }
 
-void Cat(const std::string& path) {
+// Runs a program with its output thrown away.
+void Execute(std::vector<std::string> arguments) {
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
   const pid_t child = fork();
   if (child == 0) {
     const int null = open("/dev/null", O_WRONLY);
     dup2(null, STDOUT_FILENO);
-    execlp("cat", "cat", path.c_str(), static_cast<char*>(nullptr));
+    dup2(null, STDERR_FILENO);
+    execvp(pointers[0], pointers.data());
     _exit(127);
   }
   int status = 0;
@@ -98,32 +104,60 @@ void Cat(const std::string& path) {
   SHARDMILL_CHECK(status == 0);
 }
 
-int Run(const std::string& folder, uint64_t records, int64_t record_bytes) {
-  constexpr int kRounds = 7;
+// The shard as it is written, and zeros of the same size by dd, in turn: the same disk, the same
+// moment. The last shard stays.
+ShardResult WriteBesideDd(const std::string& folder, uint64_t records, int64_t record_bytes) {
+  constexpr int kRounds = 3;
+  std::vector<Seconds> write;
+  std::vector<Seconds> dd;
   ShardResult result;
-  const Seconds write =
-      Measure(RUSAGE_SELF, [&] { result = Write(folder, records, record_bytes); });
-  const std::string path = folder + "/" + result.file;
-  std::printf("%s: %llu records, %llu bytes\n", path.c_str(),
+  const std::string zeros = folder + "/dd.tmp";
+  for (int round = 0; round < kRounds; ++round) {
+    write.push_back(Measure(RUSAGE_SELF, [&] { result = Write(folder, records, record_bytes); }));
+    const std::string count = std::to_string((result.bytes >> 20) + 1);
+    dd.push_back(Measure(RUSAGE_CHILDREN, [&] {
+      Execute({"dd", "if=/dev/zero", "of=" + zeros, "bs=1M", "count=" + count, "conv=fsync"});
+    }));
+    std::filesystem::remove(zeros);
+  }
+  std::printf("%s/%s: %llu records, %llu bytes\n", folder.c_str(), result.file.c_str(),
               static_cast<unsigned long long>(result.records),
               static_cast<unsigned long long>(result.bytes));
+  Print("dd bs=1M conv=fsync", result.bytes, dd);
+  Print("write, encode, flush", result.bytes, write);
+  return result;
+}
+
+void Read(const std::string& path, uint64_t bytes) {
+  constexpr int kRounds = 7;
   std::vector<Seconds> cat;
-  std::vector<Seconds> verify;
+  std::vector<Seconds> mapped;
+  std::vector<Seconds> pread;
   std::vector<Seconds> open;
+  VerifyOptions with_pread;
+  with_pread.access = FileAccess::kPread;
   for (int round = 0; round < kRounds; ++round) {
-    cat.push_back(Measure(RUSAGE_CHILDREN, [&] { Cat(path); }));
-    verify.push_back(Measure(RUSAGE_SELF, [&] { SHARDMILL_CHECK(Verify(path, {})->sound()); }));
+    cat.push_back(Measure(RUSAGE_CHILDREN, [&] { Execute({"cat", path}); }));
+    mapped.push_back(Measure(RUSAGE_SELF, [&] { SHARDMILL_CHECK(Verify(path, {})->sound()); }));
+    pread.push_back(
+        Measure(RUSAGE_SELF, [&] { SHARDMILL_CHECK(Verify(path, with_pread)->sound()); }));
     open.push_back(Measure(RUSAGE_SELF, [&] {
       SHARDMILL_CHECK(ShardReader::Open(path, ChecksumPolicy::kFirstTouch).ok());
     }));
   }
-  Print("write, encode, flush", result.bytes, {write});
-  Print("cat FILE > /dev/null", result.bytes, cat);
-  Print("verify, one thread", result.bytes, verify);
+  Print("cat FILE > /dev/null", bytes, cat);
+  Print("verify, one thread", bytes, mapped);
+  Print("verify with pread", bytes, pread);
   double fastest_open = open[0].wall;
   for (const Seconds& round : open) fastest_open = std::min(fastest_open, round.wall);
   std::printf("%-28s %8.3f ms\n", "open", 1e3 * fastest_open);
-  std::filesystem::remove(path);
+}
+
+int Run(const std::string& folder, uint64_t records, int64_t record_bytes, bool keep) {
+  const ShardResult result = WriteBesideDd(folder, records, record_bytes);
+  const std::string path = folder + "/" + result.file;
+  Read(path, result.bytes);
+  if (!keep) std::filesystem::remove(path);
   return 0;
 }
 
@@ -132,10 +166,11 @@ int Run(const std::string& folder, uint64_t records, int64_t record_bytes) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: shard_bench FOLDER [RECORDS] [RECORD_BYTES]\n");
+    std::fprintf(stderr, "usage: shard_bench FOLDER [RECORDS] [RECORD_BYTES] [keep]\n");
     return 2;
   }
   const uint64_t records = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
   const int64_t bytes = argc > 3 ? std::strtoll(argv[3], nullptr, 10) : 1 << 20;
-  return shardmill::Run(argv[1], records, bytes);
+  const bool keep = argc > 4 && std::string(argv[4]) == "keep";
+  return shardmill::Run(argv[1], records, bytes, keep);
 }

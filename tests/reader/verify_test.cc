@@ -202,7 +202,7 @@ TEST_F(VerifyTest, MissingStaleAndLeftOverShards) {
   const VerifyReport report = Run();
   EXPECT_TRUE(Says(report, {shard_, "the manifest says 6"}));
   EXPECT_TRUE(Says(report, {"train-00000-of-00002.shard", "left over"}));
-  EXPECT_TRUE(Says(report, {"train-00002-of-00003.shard", "No such file"}));
+  EXPECT_TRUE(Says(report, {"train-00002-of-00003.shard", "does not exist"}));
 }
 
 TEST_F(VerifyTest, KeysThatOccurTwiceAreListedWithBothPlaces) {

@@ -33,10 +33,35 @@ Result<BlockHeader> BlockIndex::ReadAndCheckHeader(uint32_t number) const {
   return header;
 }
 
+Status BlockIndex::CheckHeaderAgain(uint32_t number, Block* block) const {
+  ASSIGN_OR_RETURN(const BlockHeader header, ReadAndCheckHeader(number));
+  if (header.checksum != block->header.checksum) {
+    return DataLossError("the block header was changed while the shard was in use");
+  }
+  block->checked_header.store(true, std::memory_order_relaxed);
+  return OkStatus();
+}
+
+void BlockIndex::ForgetChecks() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const std::unique_ptr<Block>& block : owned_) {
+    const uint64_t bits = block->header.fields.size() * block->header.records;
+    for (uint64_t i = 0; i <= bits / 64; ++i) block->verified[i] = 0;
+    block->checked_tables = 0;
+    block->checked_meta = false;
+    block->checked_header = false;
+  }
+}
+
 Result<BlockIndex::Block*> BlockIndex::GetBlock(uint32_t number) const {
   std::atomic<Block*>& slot = checked_[number];
   Block* block = slot.load(std::memory_order_acquire);
-  if (block != nullptr) return block;
+  if (block != nullptr) {
+    if (!block->checked_header.load(std::memory_order_relaxed)) {
+      RETURN_IF_ERROR(CheckHeaderAgain(number, block));
+    }
+    return block;
+  }
   ASSIGN_OR_RETURN(BlockHeader header, ReadAndCheckHeader(number));
   auto owned = std::make_unique<Block>(std::move(header));
   const std::lock_guard<std::mutex> lock(mutex_);

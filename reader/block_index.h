@@ -2,7 +2,7 @@
 //
 // Built from the block table alone. The header of a block, and the offset table of each of its
 // regions, is checked when it is used for the first time; the numbers of a table are read from
-// the mapping at each use and bounds-checked then. Per record nothing is held but one bit for
+// the file at each use and bounds-checked then. Per record nothing is held but one bit for
 // each field, and that only for blocks in use.
 // All methods are const and may be called from several threads at once.
 #pragma once
@@ -47,6 +47,8 @@ class BlockIndex {
   // Whether MarkVerified was called for this record and field.
   Result<bool> IsVerified(uint64_t record, uint32_t field) const;
   void MarkVerified(uint64_t record, uint32_t field) const;
+  // Checks everything again at its next use: the file may have been written to in place.
+  void ForgetChecks() const;
   // The serialised metadata of a record; checks the block's whole metadata region once.
   Result<FileRange> MetaRange(uint64_t record) const;
 
@@ -56,6 +58,7 @@ class BlockIndex {
     explicit Block(BlockHeader checked_header);
 
     const BlockHeader header;
+    std::atomic<bool> checked_header{true};   // false: is to be compared with the file again
     std::atomic<uint64_t> checked_tables{0};  // bit per field
     std::atomic<bool> checked_meta{false};
     std::unique_ptr<std::atomic<uint64_t>[]> verified;  // bit per record and field
@@ -72,6 +75,7 @@ class BlockIndex {
   Result<Place> Find(uint64_t record) const;
   Result<Block*> GetBlock(uint32_t number) const;
   Result<BlockHeader> ReadAndCheckHeader(uint32_t number) const;
+  Status CheckHeaderAgain(uint32_t number, Block* block) const;
   uint64_t TableBytes(const Block& block, uint32_t field) const;
   Status CheckTable(const Place& place, uint32_t field) const;
   Status CheckMeta(const Place& place) const;

@@ -18,10 +18,10 @@ std::string FolderOf(const std::string& path) {
 Result<std::unique_ptr<ShardReader>> OpenShard(const std::string& folder,
                                                const proto::Manifest& manifest,
                                                const proto::Split& split, int number,
-                                               ChecksumPolicy policy) {
+                                               const ReadOptions& options) {
   const std::string path = JoinPath(folder, split.shards(number).file());
   RETURN_IF_ERROR(CheckIsRegularFile(path));
-  ASSIGN_OR_RETURN(std::unique_ptr<ShardReader> shard, ShardReader::Open(path, policy));
+  ASSIGN_OR_RETURN(std::unique_ptr<ShardReader> shard, ShardReader::Open(path, options));
   const ShardFacts facts = {shard->dataset_id(),     shard->shard_number(), shard->shard_count(),
                             shard->records(),        shard->file_bytes(),   shard->digest(),
                             &shard->schema_message()};
@@ -52,7 +52,7 @@ Dataset::~Dataset() = default;
 
 Result<std::shared_ptr<const Dataset>> Dataset::Open(const std::string& path,
                                                      std::string_view split,
-                                                     ChecksumPolicy policy) {
+                                                     const ReadOptions& options) {
   auto impl = std::make_unique<Impl>();
   impl->folder = FolderOf(path);
   ASSIGN_OR_RETURN(impl->manifest, ReadManifest(impl->folder));
@@ -65,7 +65,7 @@ Result<std::shared_ptr<const Dataset>> Dataset::Open(const std::string& path,
     opened->name_ = message.name();
     for (int k = 0; k < message.shards_size(); ++k) {
       ASSIGN_OR_RETURN(std::unique_ptr<ShardReader> shard,
-                       OpenShard(impl->folder, impl->manifest, message, k, policy));
+                       OpenShard(impl->folder, impl->manifest, message, k, options));
       opened->first_record_.push_back(opened->records_);
       opened->records_ += shard->records();
       opened->shards_.push_back(std::move(shard));

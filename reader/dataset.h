@@ -22,9 +22,9 @@ class Dataset {
   // Opens the manifest and the named split's shards (all splits when `split` is empty), and
   // checks that they agree: id, number, count, records, bytes, digest, schema.
   // `path` is the folder or its manifest.json.
-  static Result<std::shared_ptr<const Dataset>> Open(
-      const std::string& path, std::string_view split = {},
-      ChecksumPolicy policy = ChecksumPolicy::kFirstTouch);
+  static Result<std::shared_ptr<const Dataset>> Open(const std::string& path,
+                                                     std::string_view split = {},
+                                                     const ReadOptions& options = {});
   ~Dataset();
   Dataset(const Dataset&) = delete;
   Dataset& operator=(const Dataset&) = delete;
@@ -38,8 +38,8 @@ class Dataset {
   // InvalidArgument lists the names that exist.
   Result<const Split*> split(std::string_view name) const;
 
-  // Io when the file of an opened shard was replaced, resized or written to. For the start of an
-  // epoch: a stat() per shard.
+  // ShardReader::CheckUnchanged() of each opened shard. For the start of an epoch: a stat() per
+  // shard.
   Status CheckUnchanged() const;
 
  private:

@@ -1,6 +1,7 @@
 #include "reader/shard_reader.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "proto/manifest.pb.h"
@@ -34,6 +35,7 @@ struct ShardReader::Impl {
   ShardParts parts;
   std::unique_ptr<BlockIndex> index;
   ChecksumPolicy policy = ChecksumPolicy::kFirstTouch;
+  mutable std::atomic<int64_t> modified_ns{0};       // as CheckUnchanged() last saw it
   std::vector<std::optional<uint64_t>> fixed_bytes;  // per field; none where dimensions vary
 
   size_t field_count() const { return parts.schema.fields.size(); }
@@ -105,7 +107,7 @@ Status ShardReader::Impl::ReadField(uint64_t record, uint32_t field, void* out, 
     RETURN_IF_ERROR(file->Read(range.offset, bytes, out));
     return CheckStored(record, field, out, bytes, scratch->clock_);
   }
-  // The range lies in the mapped file, so its size is bounded by what is on the disk.
+  // The range lies in the file, so its size is bounded by what is on the disk.
   std::vector<uint8_t>& stored = scratch->stored_;
   if (stored.size() < range.bytes) stored.resize(range.bytes);
   RETURN_IF_ERROR(file->Read(range.offset, range.bytes, stored.data()));
@@ -122,13 +124,14 @@ ShardReader::ShardReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ShardReader::~ShardReader() = default;
 
 Result<std::unique_ptr<ShardReader>> ShardReader::Open(const std::string& path,
-                                                       ChecksumPolicy policy) {
+                                                       const ReadOptions& options) {
   auto impl = std::make_unique<Impl>();
-  ASSIGN_OR_RETURN(impl->file, InputFile::Open(path));
+  ASSIGN_OR_RETURN(impl->file, InputFile::Open(path, options.access));
   Result<ShardParts> parts = ReadShardParts(*impl->file);
   if (!parts.ok()) return parts.status().WithContext(path);
   impl->parts = std::move(parts).value();
-  impl->policy = policy;
+  impl->policy = options.checksums;
+  impl->modified_ns = impl->file->opened_modified_ns();
   for (const FieldSpec& spec : impl->parts.schema.fields) {
     impl->fixed_bytes.push_back(spec.IsFixedShape() ? std::optional(spec.TensorBytes())
                                                     : std::nullopt);
@@ -213,7 +216,7 @@ void ShardReader::Warm(uint64_t record, int field) const {
     return;
   if (!impl_->parts.schema.fields[static_cast<size_t>(field)].IsDense()) return;
   const Result<FileRange> range = impl_->index->StoredRange(record, static_cast<uint32_t>(field));
-  if (!range.ok()) return;
+  if (!range.ok() || impl_->file->data() == nullptr) return;
   const uint8_t* begin = impl_->file->data() + range->offset;
   const uint64_t bytes = std::min(range->bytes, kWarmBytes);
   for (uint64_t at = 0; at < bytes; at += kCacheLineBytes) __builtin_prefetch(begin + at, 0, 2);
@@ -234,6 +237,10 @@ void ShardReader::Populate(uint64_t record, int field) const {
   if (range.ok()) impl_->file->Populate(range->offset, range->bytes);
 }
 
-Status ShardReader::CheckUnchanged() const { return impl_->file->CheckUnchanged(); }
+Status ShardReader::CheckUnchanged() const {
+  ASSIGN_OR_RETURN(const int64_t modified_ns, impl_->file->CheckUnchanged());
+  if (impl_->modified_ns.exchange(modified_ns) != modified_ns) impl_->index->ForgetChecks();
+  return OkStatus();
+}
 
 }  // namespace shardmill

@@ -1,4 +1,4 @@
-// Maps one shard read-only and hands out records. See proto/FORMAT.md for the bytes.
+// Opens one shard read-only and hands out records. See proto/FORMAT.md for the bytes.
 //
 // Open() checks superblock, schema, postscript and footer: O(blocks), no record is touched. A
 // block header is checked at its first use, a record's stored bytes as the checksum policy says.
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "reader/base/checksum.h"
-#include "reader/base/mapped_file.h"
+#include "reader/base/input_file.h"
 #include "reader/base/status.h"
 #include "reader/codec.h"
 #include "reader/schema.h"
@@ -29,6 +29,16 @@ enum class ChecksumPolicy {
   kOff,         // never
   kFirstTouch,  // each record and field once per open (the default)
   kAlways,      // at each read
+};
+
+// How shards are read; a policy alone stands for the rest as it is here.
+struct ReadOptions {
+  ReadOptions(ChecksumPolicy policy = ChecksumPolicy::kFirstTouch,  // NOLINT: implicit
+              FileAccess file_access = FileAccess::kMapped)
+      : checksums(policy), access(file_access) {}
+
+  ChecksumPolicy checksums;
+  FileAccess access;  // with kPread each shard holds an open file
 };
 
 // Scratch memory of one reading thread: the private copy of a record's stored bytes and the
@@ -56,7 +66,8 @@ class ReadScratch {
 class ShardReader {
  public:
   // NotFound, Io, or DataLoss with the shard's path and what is wrong with it.
-  static Result<std::unique_ptr<ShardReader>> Open(const std::string& path, ChecksumPolicy policy);
+  static Result<std::unique_ptr<ShardReader>> Open(const std::string& path,
+                                                   const ReadOptions& options);
   ~ShardReader();
   ShardReader(const ShardReader&) = delete;
   ShardReader& operator=(const ShardReader&) = delete;
@@ -106,7 +117,9 @@ class ShardReader {
   // left alone.
   void Warm(uint64_t record, int field) const;
 
-  // Io when the file under this path was replaced, resized or written to since Open().
+  // Io when the file under this path was replaced or resized since Open(). When only its time of
+  // modification is another one, it may have been written to in place, or merely touched: then all
+  // that was checked at its first use is checked once more at its next.
   Status CheckUnchanged() const;
 
  private:

@@ -68,6 +68,10 @@ uint8_t* PieceBuffer() {
   return buffer.data();
 }
 
+int64_t ModifiedNs(const struct stat& info) {
+  return int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec;
+}
+
 // A data set may have more shards than a process may have open files by default.
 bool RaiseOpenFileLimit() {
   struct rlimit limit;
@@ -92,6 +96,13 @@ Result<int> OpenForReading(const std::string& path) {
 }
 
 }  // namespace
+
+InputFile::InputFile(std::string path, const struct stat& info)
+    : path_(std::move(path)),
+      size_(static_cast<uint64_t>(info.st_size)),
+      device_(info.st_dev),
+      inode_(info.st_ino),
+      modified_ns_(ModifiedNs(info)) {}
 
 InputFile::~InputFile() {
   if (data_ != nullptr) ::munmap(data_, size_);
@@ -275,7 +286,7 @@ void InputFile::Populate(uint64_t offset, uint64_t bytes) const {
 #endif
 }
 
-Status InputFile::CheckUnchanged() const {
+Result<int64_t> InputFile::CheckUnchanged() const {
   struct stat info;
   if (::stat(path_.c_str(), &info) != 0) return ErrnoError("cannot stat " + path_, errno);
   if (info.st_ino != inode_ || info.st_dev != device_) {
@@ -285,7 +296,7 @@ Status InputFile::CheckUnchanged() const {
     return IoError(path_ + " changed its size from " + std::to_string(size_) + " to " +
                    std::to_string(info.st_size) + " bytes while it was in use");
   }
-  return OkStatus();
+  return ModifiedNs(info);
 }
 
 }  // namespace shardmill

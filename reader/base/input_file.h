@@ -11,8 +11,6 @@
 // All methods are const and may be called from several threads at once.
 #pragma once
 
-#include <sys/stat.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,6 +18,8 @@
 #include <string>
 
 #include "reader/base/status.h"
+
+struct stat;
 
 namespace shardmill {
 
@@ -64,16 +64,14 @@ class InputFile {
   void WillNeed(uint64_t offset, uint64_t bytes) const;
   void Populate(uint64_t offset, uint64_t bytes) const;
 
-  // Io when the file under this path is no longer the opened one or has another size. What was
-  // written into it in place is for the checksums to find; a time of modification says little.
-  Status CheckUnchanged() const;
+  // Io when the file under this path is no longer the opened one or has another size. Else its time
+  // of modification in nanoseconds since 1970: another one says that it was written to in place, or
+  // only that somebody touched it.
+  Result<int64_t> CheckUnchanged() const;
+  int64_t opened_modified_ns() const { return modified_ns_; }
 
  private:
-  InputFile(std::string path, const struct stat& info) : path_(std::move(path)) {
-    size_ = static_cast<uint64_t>(info.st_size);
-    device_ = info.st_dev;
-    inode_ = info.st_ino;
-  }
+  InputFile(std::string path, const struct stat& info);
   Status LostPage(uint64_t offset, uint64_t bytes) const;
   void Advise(uint64_t offset, uint64_t bytes, int advice) const;
   Status ReadPieces(uint64_t offset, uint64_t bytes,
@@ -83,6 +81,7 @@ class InputFile {
   uint64_t size_ = 0;
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
+  int64_t modified_ns_ = 0;
   uint8_t* data_ = nullptr;  // the mapping
   int descriptor_ = -1;      // open with kPread only
 };

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -124,9 +125,28 @@ TEST_F(ShardReaderTest, ManyThreadsReadTheSameBlocksForTheFirstTime) {
   }
 }
 
-TEST_F(ShardReaderTest, ShardThatShrinksUnderTheReaderIsAnErrorThatNamesIt) {
+class ShardReaderAccess : public ShardReaderTest, public testing::WithParamInterface<FileAccess> {
+ protected:
+  std::unique_ptr<ShardReader> OpenAs(ChecksumPolicy policy) const {
+    auto reader = ShardReader::Open(path_, {policy, GetParam()});
+    EXPECT_TRUE(reader.ok()) << reader.status().ToString();
+    return std::move(reader).value();
+  }
+};
+
+TEST_P(ShardReaderAccess, ReadsEveryKindOfField) {
+  Use(AllKindsOfFields(), 13);
+  const auto reader = OpenAs(ChecksumPolicy::kFirstTouch);
+  reader->Warm(0, 0);
+  for (int pass = 0; pass < 2; ++pass) {
+    const Status status = ReadEverything(*reader);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+  }
+}
+
+TEST_P(ShardReaderAccess, CutWhileOpenIsAnErrorThatNamesTheShard) {
   Use(ImageAndLabel(), 6);
-  const auto reader = Open(ChecksumPolicy::kAlways);
+  const auto reader = OpenAs(ChecksumPolicy::kAlways);
   ASSERT_TRUE(ReadEverything(*reader).ok());
   fs::resize_file(path_, reader->block(1).offset + 4096);
   EXPECT_TRUE(ReadImage(*reader, 3).ok());
@@ -140,6 +160,53 @@ TEST_F(ShardReaderTest, ShardThatShrinksUnderTheReaderIsAnErrorThatNamesIt) {
   EXPECT_EQ(reader->ReadMeta(4).status().code(), StatusCode::kIo);
   EXPECT_EQ(reader->CheckUnchanged().code(), StatusCode::kIo);
 }
+
+TEST_P(ShardReaderAccess, ReplacedWhileOpenIsNoticedAndTheOldOneStaysReadable) {
+  Use(ImageAndLabel(), 6);
+  const auto reader = OpenAs(ChecksumPolicy::kAlways);
+  WriteBytes(path_ + ".new", "another file");
+  fs::rename(path_ + ".new", path_);
+  const Status status = reader->CheckUnchanged();
+  EXPECT_EQ(status.code(), StatusCode::kIo);
+  EXPECT_NE(status.message().find(path_), std::string::npos) << status.ToString();
+  EXPECT_TRUE(ReadEverything(*reader).ok());
+}
+
+TEST_P(ShardReaderAccess, WrittenInPlaceIsCheckedAgain) {
+  Use(ImageAndLabel(), 6);
+  // An earlier time, since two writes in one tick of the file system's clock look alike.
+  fs::last_write_time(path_, fs::last_write_time(path_) - std::chrono::hours(1));
+  const auto reader = OpenAs(ChecksumPolicy::kFirstTouch);
+  ASSERT_TRUE(ReadEverything(*reader).ok());
+  FlipImage(5);
+  EXPECT_TRUE(ReadImage(*reader, 5).ok());
+  ASSERT_TRUE(reader->CheckUnchanged().ok());
+  EXPECT_TRUE(ReadImage(*reader, 4).ok());
+  EXPECT_EQ(ReadImage(*reader, 5).code(), StatusCode::kDataLoss);
+}
+
+TEST_P(ShardReaderAccess, BlockHeaderWrittenInPlaceIsNoticed) {
+  Use(ImageAndLabel(), 6);
+  fs::last_write_time(path_, fs::last_write_time(path_) - std::chrono::hours(1));
+  const auto reader = OpenAs(ChecksumPolicy::kFirstTouch);
+  ASSERT_TRUE(ReadEverything(*reader).ok());
+  // A header that is sound, but another one.
+  std::string bytes = ReadBytes(path_);
+  const uint64_t block = reader->block(0).offset;
+  SetU64(block + 88, GetU64(block + 88, bytes) + 1, &bytes);
+  ResealBlock(block, &bytes);
+  WriteBytes(path_, bytes);
+  ASSERT_TRUE(reader->CheckUnchanged().ok());
+  const Status status = ReadImage(*reader, 0);
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+  EXPECT_NE(status.message().find("changed while"), std::string::npos) << status.ToString();
+}
+
+INSTANTIATE_TEST_SUITE_P(Access, ShardReaderAccess,
+                         testing::Values(FileAccess::kMapped, FileAccess::kPread),
+                         [](const testing::TestParamInfo<FileAccess>& info) {
+                           return info.param == FileAccess::kMapped ? "Mapped" : "Pread";
+                         });
 
 TEST_F(ShardReaderTest, MissingFileIsNotFoundAndFolderIsNoShard) {
   Use(ImageAndLabel(), 1);

@@ -220,19 +220,46 @@ TEST_F(VerifyTest, KeysThatOccurTwiceAreListedWithBothPlaces) {
   ASSERT_TRUE(WriteManifest(folder, RebuildManifest(folder).value()).ok());
   const VerifyReport report = Run(folder);
   EXPECT_EQ(report.findings.size(), 1u);
-  EXPECT_TRUE(Says(report, {"train-00001-of-00002.shard: record 3 (train/0/3.png)", "record 3 of",
-                            "train-00000-of-00002.shard"}));
+  EXPECT_TRUE(Says(report, {"train-00001-of-00002.shard: block 0: record 3 (train/0/3.png)",
+                            "record 3 of", "train-00000-of-00002.shard"}));
 }
 
-TEST_F(VerifyTest, ThreadsDoNotChangeTheReport) {
+TEST_F(VerifyTest, ThreadsAndAccessDoNotChangeTheReport) {
+  // Forty blocks in one shard, some damaged: threads share them.
+  ASSERT_TRUE(WriteTestShard(folder_, PlanOf("many", 0, 1, 4), ImageAndLabel(), 160).ok());
+  const std::string many = folder_ + "/many-00000-of-00001.shard";
   FlipByte(shard_, BlockOffset(0) + kImagePage);
   FlipByte(folder_ + "/train-00000-of-00003.shard", 4096);
   FlipByte(folder_ + "/val-00000-of-00001.shard", 3 * 4096 + 17);
-  const VerifyReport one = Run(folder_, 1);
-  const VerifyReport four = Run(folder_, 4);
-  EXPECT_EQ(Lines(one), Lines(four));
-  EXPECT_GE(one.findings.size(), 3u);
-  EXPECT_EQ(one.records, four.records);
+  for (const uint64_t page : {5, 30, 31, 77, 140}) FlipByte(many, 8192 + 4096 * page + 60);
+  const VerifyReport one = Run();
+  EXPECT_GT(one.findings.size(), 7u);
+  for (const FileAccess access : {FileAccess::kMapped, FileAccess::kPread}) {
+    for (const int threads : {1, 2, 5}) {
+      VerifyOptions options;
+      options.threads = threads;
+      options.access = access;
+      const auto other = Verify(folder_, options);
+      ASSERT_TRUE(other.ok());
+      EXPECT_EQ(Lines(one), Lines(*other));
+      EXPECT_EQ(one.records, other->records);
+      EXPECT_EQ(one.blocks, other->blocks);
+    }
+  }
+}
+
+TEST_F(VerifyTest, DuplicatesAreFoundInAnyNumberOfPasses) {
+  fs::copy_file(shard_, folder_ + "/copy-00001-of-00003.shard");
+  for (const int threads : {1, 3}) {
+    VerifyOptions options;
+    options.threads = threads;
+    options.max_keys_in_memory = 1;  // so that each pass keeps one part of 256
+    const auto report = Verify(folder_, options);
+    ASSERT_TRUE(report.ok());
+    EXPECT_EQ(Lines(*report), Lines(Run()));
+    EXPECT_TRUE(Says(*report, {"copy-00001-of-00003.shard: block 1: record 5 (train/1/5.png)",
+                               "also that of record 5 of", shard_}));
+  }
 }
 
 TEST_F(VerifyTest, ProgressEndsAtTheTotalAndCancellingStops) {
@@ -262,6 +289,25 @@ TEST_F(VerifyTest, ShardThatIsCutMeanwhileIsAFinding) {
   const auto report = Verify(shard_, options);
   ASSERT_TRUE(report.ok());
   EXPECT_TRUE(Says(*report, {shard_, "block 1", "was cut while it was in use"}));
+}
+
+TEST_F(VerifyTest, CutWhileItIsReadWithPreadIsAFinding) {
+  VerifyOptions options;
+  options.access = FileAccess::kPread;
+  options.progress = [&](uint64_t, uint64_t) { fs::resize_file(shard_, 4096); };
+  const auto report = Verify(shard_, options);
+  ASSERT_TRUE(report.ok());
+  EXPECT_TRUE(Says(*report, {shard_, "block 1", "was cut while it was in use"}));
+}
+
+TEST_F(VerifyTest, TinyAndMissingShardsAreSaidOnce) {
+  fs::resize_file(shard_, 6);
+  fs::remove(folder_ + "/val-00000-of-00001.shard");
+  const VerifyReport report = Run();
+  EXPECT_EQ(report.findings.size(), 3u) << testing::PrintToString(Lines(report));
+  EXPECT_TRUE(Says(report, {shard_, "the file has 6 bytes"}));
+  EXPECT_TRUE(Says(report, {shard_, "superblock and footer are lost"}));
+  EXPECT_TRUE(Says(report, {"val-00000-of-00001.shard does not exist, the manifest names it"}));
 }
 
 TEST_F(VerifyTest, NothingToVerifyIsAnError) {

@@ -96,7 +96,7 @@ TEST_P(InputFileTest, CutWhileOpenIsAnIoErrorNotASignal) {
   uint64_t sum = 0;
   EXPECT_EQ((*file)->Checksum64Each(0, bounds, 1, &sum).code(), StatusCode::kIo);
   EXPECT_EQ((*file)->IsZero(500000, 1).status().code(), StatusCode::kIo);
-  EXPECT_EQ((*file)->CheckUnchanged().code(), StatusCode::kIo);
+  EXPECT_EQ((*file)->CheckUnchanged().status().code(), StatusCode::kIo);
 }
 
 TEST_P(InputFileTest, ManyThreadsMeetTheSameCut) {
@@ -124,7 +124,7 @@ TEST_P(InputFileTest, ReplacedFileIsNoticedAndTheOldOneStaysReadable) {
   const auto file = InputFile::Open(path, GetParam());
   ASSERT_TRUE(file.ok());
   fs::rename(WriteTestFile("replacement", "new content"), path);
-  EXPECT_EQ((*file)->CheckUnchanged().code(), StatusCode::kIo);
+  EXPECT_EQ((*file)->CheckUnchanged().status().code(), StatusCode::kIo);
   char out[3];
   ASSERT_TRUE((*file)->Read(0, 3, out).ok());
   EXPECT_EQ(std::string(out, 3), "old");
@@ -136,7 +136,9 @@ TEST_P(InputFileTest, AnotherTimeOfModificationIsNoChange) {
   const auto file = InputFile::Open(path, GetParam());
   ASSERT_TRUE(file.ok());
   fs::last_write_time(path, fs::last_write_time(path) - std::chrono::hours(1));
-  EXPECT_TRUE((*file)->CheckUnchanged().ok());
+  const auto modified_ns = (*file)->CheckUnchanged();
+  ASSERT_TRUE(modified_ns.ok());
+  EXPECT_EQ(*modified_ns, (*file)->opened_modified_ns() - 3600 * int64_t{1000000000});
 }
 
 TEST(InputFile, LongRangesAndManyPiecesAreTheSameWithPread) {

@@ -1,5 +1,7 @@
 #include "tools/dump_command.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -71,6 +73,11 @@ void AddJson(CLI::App* app, DumpState* state) {
   app->add_flag("--json", state->options.json, "Prints one JSON object");
 }
 
+// CLI11's ranges let it pass: it is not below the least and not above the largest value.
+std::string RefuseNan(const std::string& text) {
+  return std::isnan(std::strtod(text.c_str(), nullptr)) ? "Value " + text + " is not a number" : "";
+}
+
 void AddPictureOptions(CLI::App* verb, DumpState* state) {
   verb->add_option("-o,--output", state->options.output,
                    "PNG file to write; otherwise SET-SPLIT-….png in this folder")
@@ -78,6 +85,7 @@ void AddPictureOptions(CLI::App* verb, DumpState* state) {
   verb->add_option("--field", state->options.field, "Field shown as the image")->type_name("NAME");
   verb->add_option("--opacity", state->options.opacity, "Of the labels over the image")
       ->check(CLI::Range(0.0, 1.0).description(""))
+      ->check(CLI::Validator(RefuseNan, ""))
       ->type_name("0..1")
       ->capture_default_str();
 }

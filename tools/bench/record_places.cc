@@ -29,7 +29,7 @@ Result<std::unique_ptr<RecordPlaces>> RecordPlaces::Open(const Dataset& dataset,
 
 Status RecordPlaces::AddShard(const ShardReader& shard, const std::vector<int>& fields) {
   const auto number = static_cast<uint32_t>(mappings_.size());
-  ASSIGN_OR_RETURN(std::unique_ptr<MappedFile> mapping, MappedFile::Open(shard.path()));
+  ASSIGN_OR_RETURN(std::unique_ptr<InputFile> mapping, InputFile::Open(shard.path()));
   mappings_.push_back(std::move(mapping));
   const int descriptor = ::open(shard.path().c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return ErrnoError("cannot open " + shard.path(), errno);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "reader/base/mapped_file.h"
+#include "reader/base/input_file.h"
 #include "reader/base/status.h"
 #include "reader/dataset.h"
 #include "reader/schema.h"
@@ -59,7 +59,7 @@ class RecordPlaces {
   uint64_t record_bytes_ = 0;
   uint64_t largest_stored_bytes_ = 0;
   std::vector<Place> places_;
-  std::vector<std::unique_ptr<MappedFile>> mappings_;
+  std::vector<std::unique_ptr<InputFile>> mappings_;
   std::vector<int> descriptors_;
 };
 

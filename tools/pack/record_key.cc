@@ -16,15 +16,26 @@ size_t CharacterBytes(std::string_view text) {
   return 0;
 }
 
+// Where the path ends in what looks like the number of a variant, "#v12"; else its end.
+size_t VariantSuffix(std::string_view path) {
+  size_t digits = path.size();
+  while (digits > 0 && path[digits - 1] >= '0' && path[digits - 1] <= '9') --digits;
+  const bool is_suffix =
+      digits < path.size() && digits >= 2 && path[digits - 1] == 'v' && path[digits - 2] == '#';
+  return is_suffix ? digits - 2 : path.size();
+}
+
 }  // namespace
 
 Result<std::string> RecordKey(std::string_view relative_path) {
   std::string key;
   key.reserve(relative_path.size());
+  const size_t suffix = VariantSuffix(relative_path);
   for (std::string_view left = relative_path; !left.empty();) {
+    const bool is_special = left[0] == '%' || relative_path.size() - left.size() == suffix;
     size_t bytes = CharacterBytes(left);
     std::string_view character = left.substr(0, bytes == 0 ? 1 : bytes);
-    if (bytes > 0 && IsRecordKey(character)) {
+    if (!is_special && bytes > 0 && IsRecordKey(character)) {
       key += character;
     } else {
       for (char c : character) {

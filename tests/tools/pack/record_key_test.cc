@@ -21,6 +21,17 @@ TEST(RecordKey, ControlAndInvalidBytesAreEscaped) {
   EXPECT_TRUE(IsRecordKey(*RecordKey("\x01\x7f\xff\xfe")));
 }
 
+TEST(RecordKey, DifferentPathsHaveDifferentKeys) {
+  EXPECT_EQ(*RecordKey("%41.png"), "%2541.png");
+  EXPECT_EQ(*RecordKey("100%"), "100%25");
+  EXPECT_NE(*RecordKey("a%0Ab.png"), *RecordKey("a\nb.png"));
+  EXPECT_NE(*RecordKey("caf%E9"), *RecordKey("caf\xe9"));
+  // The key of variant 2 of "a.png" is "a.png#v2".
+  EXPECT_EQ(*RecordKey("a.png#v2"), "a.png%23v2");
+  EXPECT_EQ(*RecordKey("#v10"), "%23v10");
+  for (const char* path : {"a#v2.png", "a#1", "a#v", "v2", "#"}) EXPECT_EQ(*RecordKey(path), path);
+}
+
 TEST(RecordKey, TooLongIsAnError) {
   EXPECT_TRUE(RecordKey(std::string(4096, 'a')).ok());
   EXPECT_EQ(RecordKey(std::string(4097, 'a')).status().code(), StatusCode::kInvalidArgument);

@@ -57,6 +57,24 @@ expect 2 pack nowhere -o out1 --crop 352
 holds err "HEIGHTxWIDTH"
 expect 2 pack nowhere -o out1 --crop-mode random
 holds err "--crop-mode random needs --crop"
+expect 2 pack nowhere -o out1 --resize short=0
+holds err "write HEIGHTxWIDTH, short=N or long=N"
+expect 2 pack nowhere -o out1 --crop 9x9 --variants 3
+holds err "--variants 3 needs --crop-mode random"
+expect 2 pack nowhere -o out1 --crop 9x9 --tile-overlap 3
+holds err "--tile-overlap needs"
+expect 2 pack nowhere -o out1 --augment 2 --augment-with flip,shear
+holds err "there is no 'shear'"
+expect 2 pack nowhere -o out1 --max-ignore 1.5
+holds err "is more than 1"
+expect 2 pack nowhere -o out1 --split train=0.5,val=0.4
+holds err "the shares add up to 0.9, not to 1"
+expect 2 pack nowhere -o out1 --split-by ratio --split train
+holds err "give --split NAME=SHARE"
+expect 2 pack nowhere -o out1 --split-by group
+holds err "need each other"
+expect 2 pack nowhere -o out1 --split-balanced
+holds err "--split-balanced needs --split-by ratio"
 expect 2 pack nowhere -o out1 --on-error sometimes
 holds err "skip=N"
 expect 2 pack nowhere
@@ -105,6 +123,10 @@ check test "$(find one -mindepth 1 -type d | wc -l)" -eq 0
 expect 0 pack scenes -o dry --dry-run
 holds out "plan: 12 inputs"
 check is_missing dry
+expect 0 pack scenes -o groups --split-by group --group-pattern '([0-9])[.]' --seed 3 --split a=0.5,b=0.5
+holds out "a: "
+expect 0 dump records groups --split a --json
+holds out '"key"'
 expect 0 pack scenes --dry-run --json
 holds out '"dry_run": true'
 

@@ -16,6 +16,7 @@
 #include "tools/pack/pack_report.h"
 #include "tools/pack/pack_run.h"
 #include "tools/pack/set_sizes.h"
+#include "tools/pack/split_plan.h"
 #include "tools/pack/train_dictionaries.h"
 #include "tools/progress.h"
 
@@ -122,6 +123,7 @@ Result<int> PackJob::Run() {
   RETURN_IF_ERROR(CheckOutput(options_));
   ASSIGN_OR_RETURN(threads_, ResolveThreads(options_.jobs, 1));
   ASSIGN_OR_RETURN(InputSet set, ReadInputSet(options_.source, options_.layout));
+  RETURN_IF_ERROR(MakeSplits(options_.split_rule, options_.seed, &set));
   layout_ = set.layout;
   notes_ = set.notes;
   if (set.hidden_files > 0) {

@@ -9,6 +9,7 @@
 #include "tools/pack/codec_choice.h"
 #include "tools/pack/layout.h"
 #include "tools/pack/placement.h"
+#include "tools/pack/split_plan.h"
 
 namespace shardmill {
 
@@ -28,6 +29,7 @@ struct PackOptions {
   std::string source;
   std::string output;
   LayoutOptions layout;
+  SplitRule split_rule;
 
   std::optional<ResizeRule> resize;
   std::optional<ImageSize> crop;

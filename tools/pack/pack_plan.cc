@@ -102,6 +102,7 @@ proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
     return value.has_value() ? FormatImageSize(*value) : "none";
   };
   const bool augmented = options.augment.copies > 0;
+  const SplitRule& split_rule = options.split_rule;
   const std::pair<std::string, std::string> values[] = {
       {"augment", std::to_string(options.augment.copies)},
       {"augment-with", augmented ? FormatAugments(options.augment) : "none"},
@@ -110,6 +111,7 @@ proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
       {"crop", size(options.crop)},
       {"crop-mode", options.crop ? std::string(CropModeName(options.crop_mode)) : "none"},
       {"eval-crop-mode", options.crop ? std::string(CropModeName(options.eval_crop_mode)) : "none"},
+      {"group-pattern", split_rule.by == SplitRule::By::kGroup ? split_rule.group_pattern : "none"},
       {"ignore", schema.ignore ? std::to_string(*schema.ignore) : "none"},
       {"image-codec", FormatCodecChoice(options.image_codec)},
       {"label-codec", FormatCodecChoice(options.label_codec)},
@@ -126,6 +128,9 @@ proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
       {"resize", options.resize ? FormatResize(*options.resize) : "none"},
       {"seed", std::to_string(options.seed)},
       {"shard-size", FormatBytesFlag(options.shard_bytes)},
+      {"split", split_rule.shares.empty() ? "none" : FormatShares(split_rule.shares)},
+      {"split-balanced", split_rule.balanced ? "yes" : "no"},
+      {"split-by", std::string(SplitByName(split_rule.by))},
       {"tile-overlap", std::to_string(options.tile_overlap)},
       {"variants", std::to_string(options.variants)},
   };

@@ -20,6 +20,9 @@ struct FieldView {
   DType dtype = DType::kU8;
   std::vector<int64_t> shape;  // [rows, …]
   const uint8_t* data = nullptr;
+  // Of padded fields, row by row: the lengths of the varying dimensions before padding, after a
+  // cut. The row has as many numbers as the field has such dimensions.
+  std::vector<uint32_t> lengths = {};
 
   template <typename T>
   const T* as() const {

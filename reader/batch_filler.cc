@@ -79,17 +79,45 @@ Status BatchFiller::FillRows(BatchSlot* slot, Rows rows, Worker* worker) {
     PrefetchAhead(*slot, rows);
     PopulateRows(*slot, rows);
   }
-  for (const FieldPlan& field : plan_.fields) {
-    uint8_t* out = slot->buffer + field.slot_offset + rows.begin * field.delivered_bytes;
-    uint8_t* decoded = field.IsDirect() ? out : worker->staging.data();
-    clock->Enter(Stage::kCopy);
-    clock->SetBatch(slot->epoch, slot->step);
-    RETURN_IF_ERROR(ReadField(*slot, field, rows, decoded, worker));
-    if (!field.expander.has_value()) continue;
-    clock->Enter(Stage::kExpand);
-    RETURN_IF_ERROR(ExpandField(*slot, field, rows, decoded, out, worker));
+  clock->SetBatch(slot->epoch, slot->step);
+  for (size_t index = 0; index < plan_.fields.size(); ++index) {
+    if (!plan_.fields[index].IsPlain()) {
+      RETURN_IF_ERROR(FillShapedField(index, rows, slot, worker));
+      continue;
+    }
+    RETURN_IF_ERROR(FillPlainField(plan_.fields[index], rows, slot, worker));
   }
   for (const BadRow& bad : worker->bad_rows) RETURN_IF_ERROR(RepairRow(bad, slot, worker));
+  return OkStatus();
+}
+
+// All rows are read, then all are delivered: for small records that saves a look at the clock per
+// row.
+Status BatchFiller::FillPlainField(const FieldPlan& field, Rows rows, BatchSlot* slot,
+                                   Worker* worker) const {
+  uint8_t* out = slot->buffer + field.slot_offset + rows.begin * field.delivered_bytes;
+  uint8_t* decoded = field.Converts() ? worker->staging.data() : out;
+  worker->clock.Enter(Stage::kCopy);
+  RETURN_IF_ERROR(ReadField(*slot, field, rows, decoded, worker));
+  if (!field.Delivers()) return OkStatus();
+  worker->clock.Enter(Stage::kExpand);
+  return ExpandField(*slot, field, rows, decoded, out, worker);
+}
+
+Status BatchFiller::FillShapedField(size_t index, Rows rows, BatchSlot* slot,
+                                    Worker* worker) const {
+  for (uint64_t row = rows.begin; row < rows.end; ++row) {
+    const uint64_t record = slot->records[row];
+    if (IsBad(row, *worker)) continue;
+    const bool is_known = bad_records_.IsKnown(record);
+    if (!is_known) {
+      Status status = worker->row_filler->FillField(index, row, record, slot);
+      if (status.ok()) continue;
+      RETURN_IF_ERROR(NoteBadRow(row, std::move(status), worker));
+      continue;
+    }
+    RETURN_IF_ERROR(NoteBadRow(row, OkStatus(), worker));
+  }
   return OkStatus();
 }
 
@@ -134,8 +162,9 @@ Status BatchFiller::ReadField(const BatchSlot& slot, const FieldPlan& field, Row
 
 Status BatchFiller::ExpandField(const BatchSlot& slot, const FieldPlan& field, Rows rows,
                                 const uint8_t* stored, uint8_t* out, Worker* worker) const {
+  const uint64_t elements = field.stored_bytes / DTypeBytes(field.stored.dtype);
   for (uint64_t row = rows.begin; row < rows.end; ++row) {
-    Status status = IsBad(row, *worker) ? OkStatus() : field.expander->Expand(stored, out);
+    Status status = IsBad(row, *worker) ? OkStatus() : field.Deliver(stored, elements, out);
     if (!status.ok()) {
       status = LocateInSplit(status, plan_, field, slot.records[row]);
       RETURN_IF_ERROR(NoteBadRow(row, std::move(status), worker));
@@ -178,7 +207,8 @@ Status BatchFiller::RepairRow(const BadRow& bad, BatchSlot* slot, Worker* worker
   return bad_records_.Note(record, bad.status, place);
 }
 
-// Fills the row with the first sound record behind its position in the order of the epoch. That is
+// Fills the row with the first sound record behind its position in the order of the epoch that is
+// not longer than the padded rows of the batch. That is
 // the same on every rank and thread: it depends on the data and the order alone.
 Result<uint64_t> BatchFiller::Substitute(uint64_t row, BatchSlot* slot, Worker* worker) {
   if (worker->order == nullptr) worker->order = plan_.order->NewOrder();
@@ -190,6 +220,7 @@ Result<uint64_t> BatchFiller::Substitute(uint64_t row, BatchSlot* slot, Worker* 
     uint64_t candidate = 0;
     RETURN_IF_ERROR(worker->order->Fill((position + next) % length, 1, &candidate));
     if (bad_records_.IsKnown(candidate)) continue;
+    if (!worker->row_filler->Fits(candidate, *slot)) continue;
     const Status status = worker->row_filler->FillRow(row, candidate, slot);
     if (status.ok()) return candidate;
     if (!IsBadRecordError(status)) return status;

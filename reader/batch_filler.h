@@ -61,6 +61,8 @@ class BatchFiller {
   };
 
   Status FillRows(BatchSlot* slot, Rows rows, Worker* worker);
+  Status FillPlainField(const FieldPlan& field, Rows rows, BatchSlot* slot, Worker* worker) const;
+  Status FillShapedField(size_t index, Rows rows, BatchSlot* slot, Worker* worker) const;
   void PopulateRows(const BatchSlot& slot, Rows rows) const;
   Status ReadField(const BatchSlot& slot, const FieldPlan& field, Rows rows, uint8_t* out,
                    Worker* worker) const;

@@ -11,7 +11,9 @@
 #include "reader/base/ordered_pipeline.h"
 #include "reader/batch_filler.h"
 #include "reader/batch_plan.h"
+#include "reader/batch_shape.h"
 #include "reader/batch_slot.h"
+#include "reader/keyed_permutation.h"
 #include "reader/loader_trace.h"
 #include "reader/record_order.h"
 #include "reader/stage_clock.h"
@@ -48,6 +50,8 @@ struct BatchLoader::Impl {
   uint64_t next_step = 0;
   std::unique_ptr<RecordOrder> order;
   std::optional<uint64_t> order_epoch;
+  OrderKey augment_key;  // of the same epoch
+  std::unique_ptr<BatchShape> shape;
   uint64_t steps_ahead = 1;
 
   StageClock plan_clock{Stage::kConsumer};      // of whichever thread produces
@@ -100,13 +104,14 @@ Status BatchLoader::Impl::AllocateSlots() {
     slot.records_ahead.reserve(plan.capacity_rows);
     for (const FieldPlan& field : plan.fields) {
       FieldView view;
-      view.name = dataset->schema().fields[field.stored_index].name;
+      view.name = field.stored.name;
       view.dtype = field.delivered.dtype;
       view.shape = field.delivered.shape;
       view.shape.insert(view.shape.begin(), 0);
       view.data = slot.buffer + field.slot_offset;
       slot.fields.push_back(std::move(view));
     }
+    shape->Prepare(&slot);
   }
   return OkStatus();
 }
@@ -142,6 +147,7 @@ RecordOrder* BatchLoader::Impl::OrderOf(uint64_t epoch) {
   if (order_epoch != epoch) {
     order->StartEpoch(epoch);
     order_epoch = epoch;
+    augment_key = MakeOrderKey(options.seed, epoch, plan.split->name(), "augment");
   }
   return order.get();
 }
@@ -164,8 +170,9 @@ Result<std::optional<OrderedPipeline::Size>> BatchLoader::Impl::ProduceBatch(
   slot.global_rows = rows.global_rows;
   RETURN_IF_ERROR(FillRecords(rows, OrderOf(slot.epoch), &slot.records, &slot.weights));
   slot.delivered = slot.records;
+  slot.augment_key = augment_key;
+  RETURN_IF_ERROR(shape->Decide(OrderOf(slot.epoch), &slot));
   RETURN_IF_ERROR(FillAhead(&slot));
-  for (FieldView& view : slot.fields) view.shape[0] = static_cast<int64_t>(rows.rows);
   return std::optional<OrderedPipeline::Size>({plan.slot_bytes, plan.PartsOf(rows.rows)});
 }
 
@@ -192,6 +199,7 @@ Result<std::unique_ptr<BatchLoader>> BatchLoader::Open(std::shared_ptr<const Dat
   impl->dataset = std::move(dataset);
   impl->options = options;
   impl->options.weights = {};  // the plan has them
+  impl->shape = std::make_unique<BatchShape>(&impl->plan, &impl->options);
   RETURN_IF_ERROR(impl->AllocateSlots());
   RETURN_IF_ERROR(impl->Start());
   return std::unique_ptr<BatchLoader>(new BatchLoader(std::move(impl)));

@@ -29,11 +29,12 @@
 #include <string>
 #include <vector>
 
+#include "reader/augment.h"
 #include "reader/bad_record_log.h"
 #include "reader/base/status.h"
 #include "reader/batch.h"
 #include "reader/dataset.h"
-#include "reader/label_expand.h"
+#include "reader/field_request.h"
 #include "reader/record_order.h"
 
 namespace shardmill {
@@ -53,11 +54,6 @@ enum class ReadAhead {
   kAlways,
 };
 
-struct FieldRequest {
-  std::string name;
-  Delivery delivery = Delivery::kStored;
-};
-
 struct BatchLoaderOptions {
   std::string split;
   std::vector<FieldRequest> fields;  // empty: all fields as stored
@@ -68,6 +64,8 @@ struct BatchLoaderOptions {
   BlockWindow block_window;  // for Order::kBlockWindow
   SampleWeights weights;     // for Order::kWeighted
   Variants variants = Variants::kAll;
+  LengthBuckets buckets;
+  Augment augment;
   TailPolicy tail = TailPolicy::kDrop;
   uint64_t seed = 0;
   uint64_t first_epoch = 0;

@@ -85,34 +85,11 @@ Status PlanOrder(const Dataset& dataset, const BatchLoaderOptions& options, Batc
   order_options.weights = options.weights;
   order_options.variants = options.variants;
   order_options.seed = options.seed;
+  order_options.buckets = options.buckets;
+  order_options.global_batch = options.global_batch;
+  order_options.passes_over_bad_records = options.bad_records != BadRecordPolicy::kFail;
   ASSIGN_OR_RETURN(plan->order, OrderPlan::Create(dataset, *plan->split, std::move(order_options)));
   return OkStatus();
-}
-
-Result<FieldPlan> PlanField(const RecordSchema& schema, const FieldRequest& request) {
-  const std::optional<int> index = schema.FindField(request.name);
-  if (!index.has_value()) {
-    std::string names;
-    for (const FieldSpec& field : schema.fields) names += " '" + field.name + "'";
-    return InvalidArgumentError("there is no field '" + request.name + "'; the fields are" + names);
-  }
-  const FieldSpec& stored = schema.fields[*index];
-  if (!stored.IsFixedShape()) {
-    return InvalidArgumentError("field '" + stored.name + "' has a shape that varies between " +
-                                "records: it needs a crop or padding before it can be batched");
-  }
-  FieldPlan plan;
-  plan.stored_index = *index;
-  plan.is_coded = stored.codec != Codec::kRaw;
-  plan.delivered = stored;
-  plan.delivered.codec = Codec::kRaw;
-  if (request.delivery != Delivery::kStored) {
-    ASSIGN_OR_RETURN(plan.expander, LabelExpander::Create(stored, schema, request.delivery));
-    plan.delivered = plan.expander->delivered();
-  }
-  plan.stored_bytes = stored.TensorBytes();
-  plan.delivered_bytes = plan.delivered.TensorBytes();
-  return plan;
 }
 
 Status PlanFields(const Dataset& dataset, const BatchLoaderOptions& options, BatchPlan* plan) {
@@ -120,14 +97,18 @@ Status PlanFields(const Dataset& dataset, const BatchLoaderOptions& options, Bat
   if (requests.empty()) {
     for (const FieldSpec& field : dataset.schema().fields) requests.push_back({field.name});
   }
+  RETURN_IF_ERROR(CheckAugment(options.augment));
+  plan->augment = options.augment;
+  const FieldPlanner planner{dataset, *plan->split, plan->augment};
   std::set<std::string> names;
   for (const FieldRequest& request : requests) {
     if (!names.insert(request.name).second) {
       return InvalidArgumentError("field '" + request.name + "' is asked for twice");
     }
-    ASSIGN_OR_RETURN(FieldPlan field, PlanField(dataset.schema(), request));
+    ASSIGN_OR_RETURN(FieldPlan field, planner.Plan(request));
     plan->fields.push_back(std::move(field));
   }
+  if (plan->augment.IsOn()) return CheckSpatialFields(plan->fields);
   return OkStatus();
 }
 
@@ -151,10 +132,10 @@ Status PlanSlot(BatchPlan* plan) {
   plan->rows_per_part = std::clamp<uint64_t>(kPartBytes / std::max<uint64_t>(1, plan->record_bytes),
                                              1, plan->capacity_rows);
   for (const FieldPlan& field : plan->fields) {
-    if (field.is_coded) {
+    if (field.IsCoded()) {
       plan->coded_bytes = std::max(plan->coded_bytes, MostCodedBytes(field.stored_bytes));
     }
-    if (field.IsDirect()) continue;
+    if (!field.IsPlain() || !field.Converts()) continue;
     plan->staging_bytes = std::max(plan->staging_bytes, field.stored_bytes * plan->rows_per_part);
   }
   return OkStatus();
@@ -175,16 +156,25 @@ Result<BatchPlan> PlanBatches(const Dataset& dataset, const BatchLoaderOptions& 
   return plan;
 }
 
+StepRows BatchPlan::GlobalRowsOfStep(const BatchLoaderOptions& options, uint64_t step) const {
+  StepRows global;
+  global.first_position = step * options.global_batch;
+  global.global_rows = std::min(options.global_batch, order->length() - global.first_position);
+  global.rows = options.tail == TailPolicy::kPartial ? global.global_rows : options.global_batch;
+  return global;
+}
+
 StepRows BatchPlan::RowsOfStep(const BatchLoaderOptions& options, uint64_t step) const {
-  const uint64_t first = step * options.global_batch;
-  StepRows step_rows;
-  step_rows.global_rows = std::min(options.global_batch, order->length() - first);
-  const bool partial = options.tail == TailPolicy::kPartial;
-  const uint64_t batch = partial ? step_rows.global_rows : options.global_batch;
-  const RankSlice slice = SliceForRank(batch, options.rank, options.ranks);
-  step_rows.first_position = first + slice.begin;
-  step_rows.rows = slice.end - slice.begin;
-  return step_rows;
+  StepRows rows = GlobalRowsOfStep(options, step);
+  const RankSlice slice = SliceForRank(rows.rows, options.rank, options.ranks);
+  rows.first_position += slice.begin;
+  rows.rows = slice.end - slice.begin;
+  return rows;
+}
+
+bool BatchPlan::HasPadding() const {
+  return std::any_of(fields.begin(), fields.end(),
+                     [](const FieldPlan& field) { return field.padding.has_value(); });
 }
 
 uint32_t BatchPlan::PartsOf(uint64_t rows) const {

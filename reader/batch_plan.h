@@ -12,25 +12,11 @@
 #include "reader/base/status.h"
 #include "reader/batch_loader.h"
 #include "reader/dataset.h"
-#include "reader/label_expand.h"
+#include "reader/field_plan.h"
 #include "reader/record_order.h"
 #include "reader/schema.h"
 
 namespace shardmill {
-
-// One delivered field.
-struct FieldPlan {
-  int stored_index = 0;  // in the schema
-  bool is_coded = false;
-  FieldSpec delivered;
-  uint64_t stored_bytes = 0;     // of one decoded record
-  uint64_t delivered_bytes = 0;  // of one record in the slot
-  uint64_t slot_offset = 0;      // of row 0, from the start of the slot's buffer
-  std::optional<LabelExpander> expander;
-
-  // Records are read straight into the slot.
-  bool IsDirect() const { return !expander.has_value() || expander->IsInPlace(); }
-};
 
 // The rows of one rank in one step.
 struct StepRows {
@@ -42,6 +28,7 @@ struct StepRows {
 struct BatchPlan {
   const Dataset::Split* split = nullptr;
   std::optional<OrderPlan> order;
+  Augment augment;
   std::vector<FieldPlan> fields;
   uint64_t capacity_rows = 0;  // of a slot: the largest share of any rank
   uint64_t slot_bytes = 0;
@@ -53,6 +40,9 @@ struct BatchPlan {
   uint64_t batches = 0;  // of the whole stream, from the first step on
 
   StepRows RowsOfStep(const BatchLoaderOptions& options, uint64_t step) const;
+  // Those of all ranks together.
+  StepRows GlobalRowsOfStep(const BatchLoaderOptions& options, uint64_t step) const;
+  bool HasPadding() const;
   uint32_t PartsOf(uint64_t rows) const;
 };
 

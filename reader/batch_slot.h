@@ -7,8 +7,15 @@
 #include <vector>
 
 #include "reader/batch.h"
+#include "reader/keyed_permutation.h"
 
 namespace shardmill {
+
+// What the batch decides of a padded field.
+struct SlotField {
+  uint64_t row_bytes = 0;             // delivered
+  std::vector<int64_t> padded_shape;  // of one row, as it is stored; empty when nothing is padded
+};
 
 struct BatchSlot {
   int number = 0;  // in the ring
@@ -22,6 +29,8 @@ struct BatchSlot {
   std::vector<uint64_t> delivered;  // the same, with substitutes for bad records
   std::vector<float> weights;
   std::vector<FieldView> fields;
+  std::vector<SlotField> shapes;  // of each field
+  OrderKey augment_key;           // of the epoch
   // Records of a later step, for read-ahead.
   std::vector<uint64_t> records_ahead;
 };

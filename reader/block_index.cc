@@ -133,18 +133,19 @@ Result<uint64_t> BlockIndex::StoredChecksum(uint64_t record, uint32_t field) con
   return LoadU64(bytes);
 }
 
-Result<std::vector<uint32_t>> BlockIndex::VariableDims(uint64_t record, uint32_t field) const {
-  std::vector<uint32_t> dims(static_cast<size_t>(schema_->fields[field].VariableDimCount()));
-  if (dims.empty()) return dims;
+Status BlockIndex::VariableDims(uint64_t record, uint32_t field,
+                                std::vector<uint32_t>* dims) const {
+  dims->resize(static_cast<size_t>(schema_->fields[field].VariableDimCount()));
+  if (dims->empty()) return OkStatus();
   ASSIGN_OR_RETURN(const Place& place, Find(record));
   RETURN_IF_ERROR(CheckTable(place, field));
   const BlockHeader& header = place.block->header;
   const uint64_t offset = place.block_offset + header.fields[field].offset +
-                          VariableDimsOffset(header.records, dims.size(), place.index);
+                          VariableDimsOffset(header.records, dims->size(), place.index);
   uint8_t bytes[4 * kMaxRank];
-  RETURN_IF_ERROR(file_->Read(offset, 4 * dims.size(), bytes));
-  for (size_t i = 0; i < dims.size(); ++i) dims[i] = LoadU32(bytes + 4 * i);
-  return dims;
+  RETURN_IF_ERROR(file_->Read(offset, 4 * dims->size(), bytes));
+  for (size_t i = 0; i < dims->size(); ++i) (*dims)[i] = LoadU32(bytes + 4 * i);
+  return OkStatus();
 }
 
 Result<bool> BlockIndex::IsVerified(uint64_t record, uint32_t field) const {

@@ -43,7 +43,8 @@ class BlockIndex {
   Result<FileRange> StoredRange(uint64_t record, uint32_t field) const;
   // Their checksum, as the block header says it.
   Result<uint64_t> StoredChecksum(uint64_t record, uint32_t field) const;
-  Result<std::vector<uint32_t>> VariableDims(uint64_t record, uint32_t field) const;
+  // Writes the variable dimensions to `dims`, whose memory is reused.
+  Status VariableDims(uint64_t record, uint32_t field, std::vector<uint32_t>* dims) const;
   // Whether MarkVerified was called for this record and field.
   Result<bool> IsVerified(uint64_t record, uint32_t field) const;
   void MarkVerified(uint64_t record, uint32_t field) const;

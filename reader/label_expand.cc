@@ -176,12 +176,19 @@ std::string DescribeLabels(uint32_t classes, const std::optional<uint32_t>& igno
                                     : "no ignore value");
 }
 
-// The pixels of one record, its class axis left out.
+// The pixels of one record, its class axis left out; 0 when they vary.
 uint64_t PixelCount(const FieldSpec& field) {
+  if (!field.IsFixedShape()) return 0;
   uint64_t pixels = 1;
   const size_t axes = field.shape.size() - (field.encoding == LabelEncoding::kIndex ? 0 : 1);
   for (size_t axis = 0; axis < axes; ++axis) pixels *= static_cast<uint64_t>(field.shape[axis]);
   return pixels;
+}
+
+uint64_t PixelBytes(const FieldSpec& field) {
+  const uint64_t bytes = DTypeBytes(field.dtype);
+  if (field.encoding == LabelEncoding::kIndex) return bytes;
+  return bytes * static_cast<uint64_t>(field.shape.back());
 }
 
 Status CheckStored(const FieldSpec& stored, const RecordSchema& schema) {
@@ -193,10 +200,7 @@ Status CheckStored(const FieldSpec& stored, const RecordSchema& schema) {
     return InvalidArgumentError(name + " is a label, but the data set lists " +
                                 std::to_string(schema.classes.size()) + " classes");
   }
-  if (!stored.IsFixedShape() || stored.shape.empty()) {
-    return InvalidArgumentError(name + " has a shape that varies between records: it needs a " +
-                                "crop or padding before it can be delivered as a label");
-  }
+  if (stored.shape.empty()) return InvalidArgumentError(name + " has no shape");
   const bool wide = stored.encoding == LabelEncoding::kIndex && stored.dtype == DType::kU16;
   if (stored.dtype != DType::kU8 && !wide) {
     return InvalidArgumentError(name + " is stored as " + std::string(DTypeName(stored.dtype)) +
@@ -236,7 +240,11 @@ FieldSpec Delivered(const FieldSpec& stored, uint32_t classes, std::optional<uin
 
 Result<LabelExpander> LabelExpander::Create(const FieldSpec& stored, const RecordSchema& schema,
                                             Delivery delivery) {
-  SHARDMILL_CHECK(delivery != Delivery::kStored);
+  if (delivery != Delivery::kIndex && delivery != Delivery::kOneHotU8 &&
+      delivery != Delivery::kOneHotF32) {
+    return InvalidArgumentError("field '" + stored.name + "' is to be normalised, which is for " +
+                                "images; labels are delivered as index or one-hot");
+  }
   RETURN_IF_ERROR(CheckStored(stored, schema));
   LabelExpander expander;
   expander.stored_ = stored;
@@ -247,19 +255,18 @@ Result<LabelExpander> LabelExpander::Create(const FieldSpec& stored, const Recor
   expander.delivered_ = Delivered(stored, expander.classes_, schema.ignore, delivery);
   const FieldSpec& delivered = expander.delivered_;
   expander.in_place_ = delivered.encoding == stored.encoding && delivered.dtype == stored.dtype;
-  const uint64_t pixels = std::max<uint64_t>(1, expander.pixels_);
-  expander.stored_pixel_bytes_ = stored.TensorBytes() / pixels;
+  expander.stored_pixel_bytes_ = PixelBytes(stored);
   expander.chunk_pixels_ =
-      std::clamp(kChunkOutputBytes / std::max<uint64_t>(1, delivered.TensorBytes() / pixels),
-                 kMinChunkPixels, kMaxChunkPixels);
+      std::clamp(kChunkOutputBytes / std::max<uint64_t>(1, PixelBytes(delivered)), kMinChunkPixels,
+                 kMaxChunkPixels);
   return expander;
 }
 
-Status LabelExpander::Expand(const uint8_t* stored, uint8_t* delivered) const {
-  if (in_place_ && IsInRange(stored)) return OkStatus();
+Status LabelExpander::Expand(const uint8_t* stored, uint64_t pixels, uint8_t* delivered) const {
+  if (in_place_ && IsInRange(stored, pixels)) return OkStatus();
   std::array<uint32_t, kMaxChunkPixels> ids;
-  for (uint64_t first = 0; first < pixels_; first += chunk_pixels_) {
-    const uint64_t count = std::min(chunk_pixels_, pixels_ - first);
+  for (uint64_t first = 0; first < pixels; first += chunk_pixels_) {
+    const uint64_t count = std::min(chunk_pixels_, pixels - first);
     if (!Classify(stored, first, count, ids.data())) {
       return DescribeBadPixel(stored, first, ids.data(), count);
     }
@@ -270,13 +277,13 @@ Status LabelExpander::Expand(const uint8_t* stored, uint8_t* delivered) const {
 
 // A quick yes for index labels (delivered in place, so aligned for their dtype); otherwise the
 // pixels are looked at one by one.
-bool LabelExpander::IsInRange(const uint8_t* stored) const {
+bool LabelExpander::IsInRange(const uint8_t* stored, uint64_t pixels) const {
   const uint32_t ignore = ignore_.value_or(kNoClass);
   if (stored_.encoding != LabelEncoding::kIndex) return false;
   if (stored_.dtype == DType::kU16) {
-    return IsIndexInRange(reinterpret_cast<const uint16_t*>(stored), pixels_, classes_, ignore);
+    return IsIndexInRange(reinterpret_cast<const uint16_t*>(stored), pixels, classes_, ignore);
   }
-  return IsIndexInRange(stored, pixels_, classes_, ignore);
+  return IsIndexInRange(stored, pixels, classes_, ignore);
 }
 
 bool LabelExpander::Classify(const uint8_t* stored, uint64_t first, uint64_t count,

@@ -13,22 +13,15 @@
 #include <optional>
 
 #include "reader/base/status.h"
+#include "reader/delivery.h"
 #include "reader/schema.h"
 
 namespace shardmill {
 
-// How a field is delivered. The label deliveries work whatever encoding is stored.
-enum class Delivery {
-  kStored,
-  kIndex,     // u8 or u16 class id per pixel; ignore stays the ignore value
-  kOneHotU8,  // [..., K]; ignore pixels are all zero
-  kOneHotF32,
-};
-
 class LabelExpander {
  public:
-  // `stored` is a label field of `schema` with a fixed shape, and `delivery` not kStored;
-  // else InvalidArgument.
+  // `stored` is a label field of `schema` and `delivery` one for labels, else InvalidArgument.
+  // Height and width may vary from record to record.
   static Result<LabelExpander> Create(const FieldSpec& stored, const RecordSchema& schema,
                                       Delivery delivery);
 
@@ -39,14 +32,17 @@ class LabelExpander {
   // the same.
   bool IsInPlace() const { return in_place_; }
 
-  // Expands one record from its decoded tensor. Reads stored_.TensorBytes() bytes and writes
-  // delivered().TensorBytes() bytes; unless IsInPlace(), the ranges must not overlap. `delivered`
-  // is aligned for its dtype.
-  Status Expand(const uint8_t* stored, uint8_t* delivered) const;
+  // Expands one record of `pixels` pixels from its decoded tensor; unless IsInPlace(), the two
+  // ranges must not overlap. `delivered` is aligned for its dtype.
+  Status Expand(const uint8_t* stored, uint64_t pixels, uint8_t* delivered) const;
+  // The same for a record of a fixed shape.
+  Status Expand(const uint8_t* stored, uint8_t* delivered) const {
+    return Expand(stored, pixels_, delivered);
+  }
 
  private:
   LabelExpander() = default;
-  bool IsInRange(const uint8_t* stored) const;
+  bool IsInRange(const uint8_t* stored, uint64_t pixels) const;
   bool Classify(const uint8_t* stored, uint64_t first, uint64_t count, uint32_t* ids) const;
   Status WriteChunk(const uint32_t* ids, uint64_t first, uint64_t count, uint8_t* delivered) const;
   Status DescribeBadPixel(const uint8_t* stored, uint64_t first, const uint32_t* ids,
@@ -55,7 +51,7 @@ class LabelExpander {
   FieldSpec stored_;
   FieldSpec delivered_;
   Delivery delivery_ = Delivery::kIndex;
-  uint64_t pixels_ = 0;
+  uint64_t pixels_ = 0;  // of a fixed shape
   uint32_t classes_ = 0;
   std::optional<uint32_t> ignore_;
   uint64_t stored_pixel_bytes_ = 0;

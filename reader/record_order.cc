@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "reader/block_window_order.h"
+#include "reader/bucket_order.h"
 #include "reader/class_weights.h"
 #include "reader/keyed_permutation.h"
+#include "reader/shard_reader.h"
 #include "reader/variant_index.h"
 #include "reader/weighted_order.h"
 
@@ -80,6 +82,26 @@ class OneVariantOrder : public RecordOrder {
   OrderKey key_;
 };
 
+constexpr uint64_t kMaxBucketWindow = 0xFFFFFFFF;
+
+// The product of the varying dimensions of a record.
+struct VariableLength {
+  const Dataset::Split* split = nullptr;
+  int field = 0;
+  bool passes_over_bad_records = false;
+  std::vector<uint32_t> dims;
+
+  Status operator()(uint64_t record, uint64_t* length) {
+    const auto [shard, in_shard] = split->Locate(record);
+    const Status status = shard->VariableDims(in_shard, field, &dims);
+    *length = 0;
+    if (!status.ok()) return passes_over_bad_records ? OkStatus() : status;
+    *length = 1;
+    for (uint32_t dimension : dims) *length *= dimension;
+    return OkStatus();
+  }
+};
+
 }  // namespace
 
 Status OrderPlan::ReadVariants(const Dataset::Split& split) {
@@ -142,20 +164,50 @@ Status OrderPlan::SetUpWeights(const Dataset& dataset, const Dataset::Split& spl
   return OkStatus();
 }
 
+Status OrderPlan::SetUpBuckets(const Dataset& dataset) {
+  const LengthBuckets& buckets = options_.buckets;
+  if (buckets.field.empty()) return OkStatus();
+  const std::optional<int> field = dataset.schema().FindField(buckets.field);
+  if (!field.has_value() || dataset.schema().fields[static_cast<size_t>(*field)].IsFixedShape()) {
+    return InvalidArgumentError("buckets.field is '" + buckets.field +
+                                "', which is no field whose shape varies between records");
+  }
+  if (buckets.window_batches == 0 ||
+      buckets.window_batches > kMaxBucketWindow / options_.global_batch) {
+    return InvalidArgumentError("buckets.window_batches is " +
+                                std::to_string(buckets.window_batches) +
+                                "; it must be at least 1, and a window below 2^32 records");
+  }
+  bucket_field_ = *field;
+  return OkStatus();
+}
+
 Result<OrderPlan> OrderPlan::Create(const Dataset& dataset, const Dataset::Split& split,
                                     OrderOptions options) {
   OrderPlan plan;
   plan.options_ = std::move(options);
+  plan.split_ = &split;
   plan.split_name_ = split.name();
   plan.entries_ = split.records();
   RETURN_IF_ERROR(plan.ReadVariants(split));
   plan.length_ = plan.entries_;
   if (plan.options_.order == Order::kBlockWindow) RETURN_IF_ERROR(plan.SetUpBlocks(split));
   RETURN_IF_ERROR(plan.SetUpWeights(dataset, split));
+  RETURN_IF_ERROR(plan.SetUpBuckets(dataset));
   return plan;
 }
 
 std::unique_ptr<RecordOrder> OrderPlan::NewOrder() const {
+  std::unique_ptr<RecordOrder> order = NewPlainOrder();
+  if (options_.buckets.field.empty()) return order;
+  const BucketOrder::Options options = {options_.global_batch, options_.buckets.window_batches,
+                                        options_.seed, split_name_};
+  return std::make_unique<BucketOrder>(
+      std::move(order), VariableLength{split_, bucket_field_, options_.passes_over_bad_records, {}},
+      options);
+}
+
+std::unique_ptr<RecordOrder> OrderPlan::NewPlainOrder() const {
   const uint64_t seed = options_.seed;
   std::unique_ptr<RecordOrder> order;
   switch (options_.order) {

@@ -47,11 +47,21 @@ enum class Variants {
   kOne,
 };
 
+// Batches of records of similar length, so that less of a padded batch is padding. See
+// bucket_order.h.
+struct LengthBuckets {
+  std::string field;  // whose varying dimensions, multiplied, are the length; empty: no buckets
+  uint64_t window_batches = 64;  // global batches among which records are exchanged
+};
+
 struct OrderOptions {
   Order order = Order::kShuffled;
   BlockWindow block_window;
   SampleWeights weights;
   Variants variants = Variants::kAll;
+  LengthBuckets buckets;
+  uint64_t global_batch = 1;             // for buckets
+  bool passes_over_bad_records = false;  // one without a readable length counts as empty
   uint64_t seed = 0;
 };
 
@@ -78,7 +88,7 @@ class VariantIndex;
 class OrderPlan {
  public:
   // InvalidArgument names the option. For class weights and Variants::kOne it reads something of
-  // each record.
+  // each record. `split` must outlive the plan and its orders.
   static Result<OrderPlan> Create(const Dataset& dataset, const Dataset::Split& split,
                                   OrderOptions options);
 
@@ -90,8 +100,12 @@ class OrderPlan {
   Status ReadVariants(const Dataset::Split& split);
   Status SetUpBlocks(const Dataset::Split& split);
   Status SetUpWeights(const Dataset& dataset, const Dataset::Split& split);
+  Status SetUpBuckets(const Dataset& dataset);
+  std::unique_ptr<RecordOrder> NewPlainOrder() const;
 
   OrderOptions options_;
+  const Dataset::Split* split_ = nullptr;
+  int bucket_field_ = 0;
   std::string split_name_;
   uint64_t entries_ = 0;  // records, or sources with Variants::kOne
   uint64_t length_ = 0;

@@ -1,49 +1,243 @@
 #include "reader/row_filler.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
 namespace shardmill {
+namespace {
+
+// A record whose shape varies may claim any size; more than this is no record that fits a batch.
+constexpr uint64_t kMaxShapedBytes = uint64_t{1} << 34;
+
+uint8_t* Grow(std::vector<uint8_t>* memory, uint64_t bytes) {
+  if (memory->size() < bytes) memory->resize(bytes);
+  return memory->data();
+}
+
+uint8_t* RowAt(const BatchPlan& plan, size_t index, uint64_t row, BatchSlot* slot) {
+  return slot->buffer + plan.fields[index].slot_offset + row * slot->shapes[index].row_bytes;
+}
+
+uint64_t Product(const std::vector<int64_t>& shape, size_t first_axis) {
+  uint64_t product = 1;
+  for (size_t axis = first_axis; axis < shape.size(); ++axis) {
+    product *= static_cast<uint64_t>(shape[axis]);
+  }
+  return product;
+}
+
+// Fills in the dimensions that vary.
+void ShapeOf(const FieldSpec& spec, const std::vector<uint32_t>& dims,
+             std::vector<int64_t>* shape) {
+  shape->assign(spec.shape.begin(), spec.shape.end());
+  size_t next = 0;
+  for (int64_t& dimension : *shape) {
+    if (dimension == kVariableDim) dimension = dims[next++];
+  }
+}
+
+// Whether a tensor of this shape goes into the padded shape without losing more than padding may
+// cut off.
+bool FitsShape(const FieldPlan& field, const std::vector<int64_t>& shape,
+               const std::vector<int64_t>& padded) {
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const bool may_cut = field.padding->cut_longer && padded[axis] == field.padding->lengths.back();
+    if (shape[axis] > padded[axis] && !may_cut) return false;
+  }
+  return true;
+}
+
+// Whether the tensor is the beginning of the padded one, byte by byte.
+bool IsPrefix(const std::vector<int64_t>& shape, const std::vector<int64_t>& padded) {
+  return shape[0] <= padded[0] && std::equal(shape.begin() + 1, shape.end(), padded.begin() + 1);
+}
+
+std::string SizeName(int64_t height, int64_t width) {
+  return std::to_string(height) + " high x " + std::to_string(width) + " wide";
+}
+
+}  // namespace
 
 Status LocateInSplit(const Status& status, const BatchPlan& plan, const FieldPlan& field,
                      uint64_t record) {
   if (status.ok()) return status;
   const auto [shard, in_shard] = plan.split->Locate(record);
   return status.WithContext(shard->path() + ": record " + std::to_string(in_shard) + ", field '" +
-                            field.delivered.name + "'");
+                            field.stored.name + "'");
 }
 
 RowFiller::RowFiller(const BatchPlan* plan, ReadScratch* scratch, StageClock* clock)
-    : plan_(*plan), scratch_(scratch), clock_(clock) {}
-
-Status RowFiller::FillField(const FieldPlan& field, uint64_t row, uint64_t record,
-                            BatchSlot* slot) {
-  const auto [shard, in_shard] = plan_.split->Locate(record);
-  uint8_t* out = slot->buffer + field.slot_offset + row * field.delivered_bytes;
-  uint8_t* decoded = out;
-  if (!field.IsDirect()) {
-    if (decoded_.size() < field.stored_bytes) decoded_.resize(field.stored_bytes);
-    decoded = decoded_.data();
+    : plan_(*plan), scratch_(scratch), clock_(clock) {
+  dims_.reserve(kMaxRank);
+  shape_.reserve(kMaxRank);
+  for (const FieldPlan& field : plan_.fields) {
+    if (field.IsPlain()) continue;
+    Grow(&decoded_, field.stored_bytes);
+    if (field.has_window) Grow(&windowed_, field.shaped_bytes);
+    if (field.padding.has_value()) Grow(&padded_, field.shaped_bytes);
   }
-  clock_->Enter(Stage::kCopy);
-  RETURN_IF_ERROR(shard->Read(in_shard, field.stored_index, decoded, field.stored_bytes, scratch_));
-  if (!field.expander.has_value()) return OkStatus();
-  clock_->Enter(Stage::kExpand);
-  return LocateInSplit(field.expander->Expand(decoded, out), plan_, field, record);
+}
+
+Status RowFiller::FillField(size_t index, uint64_t row, uint64_t record, BatchSlot* slot) {
+  const FieldPlan& field = plan_.fields[index];
+  if (!field.IsPlain()) return FillShaped(index, row, record, slot);
+  return FillPlain(field, record, RowAt(plan_, index, row, slot));
 }
 
 Status RowFiller::FillRow(uint64_t row, uint64_t record, BatchSlot* slot) {
-  for (const FieldPlan& field : plan_.fields) {
-    RETURN_IF_ERROR(FillField(field, row, record, slot));
+  for (size_t index = 0; index < plan_.fields.size(); ++index) {
+    RETURN_IF_ERROR(FillField(index, row, record, slot));
   }
   return OkStatus();
 }
 
 void RowFiller::ClearRow(uint64_t row, BatchSlot* slot) const {
-  for (const FieldPlan& field : plan_.fields) {
-    std::memset(slot->buffer + field.slot_offset + row * field.delivered_bytes, 0,
-                field.delivered_bytes);
+  for (size_t index = 0; index < plan_.fields.size(); ++index) {
+    const uint64_t bytes = slot->shapes[index].row_bytes;
+    if (bytes > 0) std::memset(RowAt(plan_, index, row, slot), 0, bytes);
+    const uint64_t lengths = plan_.fields[index].longest.size();
+    std::fill_n(slot->fields[index].lengths.begin() + static_cast<long>(row * lengths), lengths, 0);
   }
+}
+
+bool RowFiller::Fits(uint64_t record, const BatchSlot& slot) {
+  for (size_t index = 0; index < plan_.fields.size(); ++index) {
+    const FieldPlan& field = plan_.fields[index];
+    if (!field.padding.has_value()) continue;
+    if (!ReadShape(field, record).ok()) return true;
+    if (!FitsShape(field, shape_, slot.shapes[index].padded_shape)) return false;
+  }
+  return true;
+}
+
+// Leaves the shape in shape_.
+Status RowFiller::ReadShape(const FieldPlan& field, uint64_t record) {
+  const auto [shard, in_shard] = plan_.split->Locate(record);
+  RETURN_IF_ERROR(shard->VariableDims(in_shard, field.stored_index, &dims_));
+  const Result<uint64_t> bytes =
+      dims_.empty() ? Result<uint64_t>(field.stored_bytes) : field.stored.TensorBytes(dims_);
+  if (!bytes.ok() || (!dims_.empty() && *bytes > kMaxShapedBytes)) {
+    return LocateInSplit(DataLossError("its dimensions are impossibly large"), plan_, field,
+                         record);
+  }
+  ShapeOf(field.stored, dims_, &shape_);
+  return OkStatus();
+}
+
+uint64_t RowFiller::ShapeBytes(const FieldPlan& field) const {
+  return Product(shape_, 0) * DTypeBytes(field.stored.dtype);
+}
+
+Status RowFiller::ReadTensor(const FieldPlan& field, uint64_t record, uint8_t* out,
+                             uint64_t bytes) {
+  const auto [shard, in_shard] = plan_.split->Locate(record);
+  return shard->Read(in_shard, field.stored_index, out, bytes, scratch_);
+}
+
+Status RowFiller::FillPlain(const FieldPlan& field, uint64_t record, uint8_t* out) {
+  uint8_t* decoded = field.Converts() ? Grow(&decoded_, field.stored_bytes) : out;
+  clock_->Enter(Stage::kCopy);
+  RETURN_IF_ERROR(ReadTensor(field, record, decoded, field.stored_bytes));
+  if (!field.Delivers()) return OkStatus();
+  clock_->Enter(Stage::kExpand);
+  const uint64_t elements = field.stored_bytes / DTypeBytes(field.stored.dtype);
+  return LocateInSplit(field.Deliver(decoded, elements, out), plan_, field, record);
+}
+
+// Read, then window, padding and delivery, each where the field has one; the last of them writes
+// to the slot.
+Status RowFiller::FillShaped(size_t index, uint64_t row, uint64_t record, BatchSlot* slot) {
+  const FieldPlan& field = plan_.fields[index];
+  const std::vector<int64_t>& padded_shape = slot->shapes[index].padded_shape;
+  uint8_t* out = RowAt(plan_, index, row, slot);
+  clock_->Enter(Stage::kCopy);
+  RETURN_IF_ERROR(ReadShape(field, record));
+  if (field.padding.has_value()) {
+    if (!FitsShape(field, shape_, padded_shape)) {
+      return LocateInSplit(DataLossError("it is longer than it was when the batch was planned"),
+                           plan_, field, record);
+    }
+    NoteLengths(padded_shape, field, row, &slot->fields[index]);
+  }
+  const bool reads_in_place =
+      !field.has_window && !field.Converts() && IsPrefix(shape_, padded_shape);
+  const uint64_t bytes = ShapeBytes(field);
+  uint8_t* tensor = reads_in_place ? out : Grow(&decoded_, bytes);
+  RETURN_IF_ERROR(ReadTensor(field, record, tensor, bytes));
+  clock_->Enter(Stage::kExpand);
+  if (field.has_window) {
+    const bool is_last = !field.padding.has_value() && !field.Converts();
+    ASSIGN_OR_RETURN(
+        tensor, ApplyWindow(field, record, slot->augment_key, slot->first_position + row, tensor,
+                            is_last ? out : nullptr));
+  }
+  if (reads_in_place) {
+    const uint64_t element_bytes = field.pad_element.size();
+    const uint64_t rest = Product(padded_shape, 0) - bytes / element_bytes;
+    FillElements(field.pad_element, rest, out + bytes);
+  } else if (field.padding.has_value()) {
+    uint8_t* to = field.Converts()
+                      ? Grow(&padded_, Product(padded_shape, 0) * DTypeBytes(field.stored.dtype))
+                      : out;
+    CopyPadded(tensor, shape_, padded_shape, field.pad_element, to);
+    tensor = to;
+  }
+  if (!field.Delivers()) return OkStatus();
+  const uint64_t elements = Product(field.padding.has_value() ? padded_shape : shape_, 0);
+  return LocateInSplit(field.Deliver(tensor, elements, out), plan_, field, record);
+}
+
+// The lengths of the tensor in shape_, as far as they fit.
+void RowFiller::NoteLengths(const std::vector<int64_t>& padded_shape, const FieldPlan& field,
+                            uint64_t row, FieldView* view) const {
+  uint32_t* lengths = view->lengths.data() + row * field.longest.size();
+  for (size_t axis = 0; axis < shape_.size(); ++axis) {
+    if (field.stored.shape[axis] != kVariableDim) continue;
+    *lengths++ = static_cast<uint32_t>(std::min(shape_[axis], padded_shape[axis]));
+  }
+}
+
+// Returns where the window was written: `out`, or memory of its own when that is null. The shape of
+// the tensor, shape_, becomes that of the window.
+Result<uint8_t*> RowFiller::ApplyWindow(const FieldPlan& field, uint64_t record,
+                                        const OrderKey& key, uint64_t position,
+                                        const uint8_t* tensor, uint8_t* out) {
+  RETURN_IF_ERROR(LocateInSplit(CheckSize(field, record), plan_, field, record));
+  const PixelWindow window = WindowOf(plan_.augment, key, position, shape_[0], shape_[1]);
+  if (field.lacks_pad_element && !window.IsInside(shape_[0], shape_[1])) {
+    return LocateInSplit(
+        InvalidArgumentError("the crop reaches over the edge of this label of " +
+                             SizeName(shape_[0], shape_[1]) +
+                             ", but the data set has no ignore value to stand there"),
+        plan_, field, record);
+  }
+  const uint64_t pixel_bytes = Product(shape_, 2) * DTypeBytes(field.stored.dtype);
+  const PixelImage image = {tensor, shape_[0], shape_[1], pixel_bytes};
+  shape_[0] = window.height;
+  shape_[1] = window.width;
+  if (out == nullptr) out = Grow(&windowed_, ShapeBytes(field));
+  CopyWindow(image, window, field.pad_element, out);
+  return out;
+}
+
+// One transform fits an image and its labels only when they have the same size.
+Status RowFiller::CheckSize(const FieldPlan& field, uint64_t record) {
+  const auto first = std::find_if(plan_.fields.begin(), plan_.fields.end(),
+                                  [](const FieldPlan& candidate) { return candidate.has_window; });
+  if (&*first == &field) return OkStatus();
+  const auto [shard, in_shard] = plan_.split->Locate(record);
+  RETURN_IF_ERROR(shard->VariableDims(in_shard, first->stored_index, &dims_));
+  size_t next = 0;
+  int64_t size[2];
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const int64_t dimension = first->stored.shape[axis];
+    size[axis] = dimension == kVariableDim ? dims_[next++] : dimension;
+  }
+  if (size[0] == shape_[0] && size[1] == shape_[1]) return OkStatus();
+  return DataLossError("it is " + SizeName(shape_[0], shape_[1]) + ", but field '" +
+                       first->stored.name + "' of the same record is " +
+                       SizeName(size[0], size[1]) + "; no crop or flip fits both");
 }
 
 }  // namespace shardmill

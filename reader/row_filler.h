@@ -1,4 +1,5 @@
-// Fills single rows of a slot: reads the fields of one record and delivers them.
+// Fills single rows of a slot: reads the fields of one record, cuts, turns and pads them, and
+// delivers them.
 //
 // Internal to the batch loader. One object belongs to one worker; its memory is kept from row to
 // row.
@@ -20,18 +21,36 @@ class RowFiller {
   // All of them must outlive the filler.
   RowFiller(const BatchPlan* plan, ReadScratch* scratch, StageClock* clock);
 
-  // One field of the row. An error names shard, record and field.
-  Status FillField(const FieldPlan& field, uint64_t row, uint64_t record, BatchSlot* slot);
+  // Field number `index` of the plan. An error names shard, record and field.
+  Status FillField(size_t index, uint64_t row, uint64_t record, BatchSlot* slot);
   // All fields. After an error the row holds bytes of no meaning.
   Status FillRow(uint64_t row, uint64_t record, BatchSlot* slot);
   // All bytes of the row become zero.
   void ClearRow(uint64_t row, BatchSlot* slot) const;
+  // Whether the record is no longer than the rows of the batch, so that it can stand for another.
+  // What cannot be read fits: reading it will say why not.
+  bool Fits(uint64_t record, const BatchSlot& slot);
 
  private:
+  Status ReadShape(const FieldPlan& field, uint64_t record);
+  Status ReadTensor(const FieldPlan& field, uint64_t record, uint8_t* out, uint64_t bytes);
+  Status FillPlain(const FieldPlan& field, uint64_t record, uint8_t* out);
+  Status FillShaped(size_t index, uint64_t row, uint64_t record, BatchSlot* slot);
+  void NoteLengths(const std::vector<int64_t>& padded_shape, const FieldPlan& field, uint64_t row,
+                   FieldView* view) const;
+  Result<uint8_t*> ApplyWindow(const FieldPlan& field, uint64_t record, const OrderKey& key,
+                               uint64_t position, const uint8_t* tensor, uint8_t* out);
+  Status CheckSize(const FieldPlan& field, uint64_t record);
+  uint64_t ShapeBytes(const FieldPlan& field) const;
+
   const BatchPlan& plan_;
   ReadScratch* scratch_;
   StageClock* clock_;
+  std::vector<uint32_t> dims_;
+  std::vector<int64_t> shape_;  // of the tensor in work
   std::vector<uint8_t> decoded_;
+  std::vector<uint8_t> windowed_;
+  std::vector<uint8_t> padded_;
 };
 
 // "SHARD: record R, field 'F': …"

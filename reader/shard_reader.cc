@@ -40,7 +40,7 @@ struct ShardReader::Impl {
 
   size_t field_count() const { return parts.schema.fields.size(); }
   Status CheckArguments(uint64_t record, int field) const;
-  Result<uint64_t> TensorBytes(uint64_t record, uint32_t field) const;
+  Result<uint64_t> TensorBytes(uint64_t record, uint32_t field, std::vector<uint32_t>* dims) const;
   Status CheckStored(uint64_t record, uint32_t field, const void* stored, uint64_t bytes,
                      StageClock* clock) const;
   Status ReadField(uint64_t record, uint32_t field, void* out, uint64_t bytes,
@@ -84,10 +84,13 @@ Status ShardReader::Impl::CheckStored(uint64_t record, uint32_t field, const voi
   return OkStatus();
 }
 
-Result<uint64_t> ShardReader::Impl::TensorBytes(uint64_t record, uint32_t field) const {
+// Also writes the variable dimensions to `dims`.
+Result<uint64_t> ShardReader::Impl::TensorBytes(uint64_t record, uint32_t field,
+                                                std::vector<uint32_t>* dims) const {
+  dims->clear();
   if (fixed_bytes[field].has_value()) return *fixed_bytes[field];
-  ASSIGN_OR_RETURN(const std::vector<uint32_t> dims, index->VariableDims(record, field));
-  const Result<uint64_t> bytes = parts.schema.fields[field].TensorBytes(dims);
+  RETURN_IF_ERROR(index->VariableDims(record, field, dims));
+  const Result<uint64_t> bytes = parts.schema.fields[field].TensorBytes(*dims);
   if (!bytes.ok()) return DataLossError(bytes.status().message());
   return bytes;
 }
@@ -96,7 +99,7 @@ Status ShardReader::Impl::ReadField(uint64_t record, uint32_t field, void* out, 
                                     ReadScratch* scratch) const {
   EnterStage(scratch->clock_, Stage::kCopy);
   const FieldSpec& spec = parts.schema.fields[field];
-  ASSIGN_OR_RETURN(const uint64_t tensor_bytes, TensorBytes(record, field));
+  ASSIGN_OR_RETURN(const uint64_t tensor_bytes, TensorBytes(record, field, &scratch->dims_));
   if (bytes != tensor_bytes) {
     return InvalidArgumentError("the buffer has " + std::to_string(bytes) +
                                 " bytes, the tensor has " + std::to_string(tensor_bytes));
@@ -113,11 +116,7 @@ Status ShardReader::Impl::ReadField(uint64_t record, uint32_t field, void* out, 
   RETURN_IF_ERROR(file->Read(range.offset, range.bytes, stored.data()));
   RETURN_IF_ERROR(CheckStored(record, field, stored.data(), range.bytes, scratch->clock_));
   EnterStage(scratch->clock_, Stage::kDecode);
-  std::vector<uint32_t> dims;
-  if (spec.codec == Codec::kJpeg) {
-    ASSIGN_OR_RETURN(dims, index->VariableDims(record, field));
-  }
-  return scratch->decoder_.Decode(spec, stored.data(), range.bytes, out, bytes, dims);
+  return scratch->decoder_.Decode(spec, stored.data(), range.bytes, out, bytes, scratch->dims_);
 }
 
 ShardReader::ShardReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -167,11 +166,15 @@ ShardReader::BlockInfo ShardReader::block(uint32_t index) const {
   return {entry.offset, entry.bytes, entry.first_record, entry.records};
 }
 
-Result<std::vector<uint32_t>> ShardReader::VariableDims(uint64_t record, int field) const {
+Status ShardReader::VariableDims(uint64_t record, int field, std::vector<uint32_t>* dims) const {
   RETURN_IF_ERROR(impl_->CheckArguments(record, field));
-  Result<std::vector<uint32_t>> dims =
-      impl_->index->VariableDims(record, static_cast<uint32_t>(field));
-  if (!dims.ok()) return impl_->Locate(dims.status(), record, field);
+  const Status status = impl_->index->VariableDims(record, static_cast<uint32_t>(field), dims);
+  return impl_->Locate(status, record, field);
+}
+
+Result<std::vector<uint32_t>> ShardReader::VariableDims(uint64_t record, int field) const {
+  std::vector<uint32_t> dims;
+  RETURN_IF_ERROR(VariableDims(record, field, &dims));
   return dims;
 }
 

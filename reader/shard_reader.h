@@ -61,6 +61,7 @@ class ReadScratch {
   StageClock* clock_ = nullptr;
   FieldDecoder decoder_;
   std::vector<uint8_t> stored_;
+  std::vector<uint32_t> dims_;
 };
 
 class ShardReader {
@@ -95,6 +96,8 @@ class ShardReader {
   // The variable dimensions of a field of a record, in the order in which they stand in the
   // shape; empty for a fixed shape.
   Result<std::vector<uint32_t>> VariableDims(uint64_t record, int field) const;
+  // The same into the memory of `dims`.
+  Status VariableDims(uint64_t record, int field, std::vector<uint32_t>* dims) const;
 
   // Where the stored bytes of a field of this record lie in the file.
   Result<FileRange> StoredRange(uint64_t record, int field) const;

@@ -12,6 +12,7 @@
 
 #include "reader/batch_loader.h"
 #include "tests/reader/loader_testing.h"
+#include "tests/reader/ragged_dataset.h"
 
 namespace {
 
@@ -129,6 +130,41 @@ TEST(BatchLoaderLifetime, ABatchAllocatesNothingInSteadyState) {
     const uint64_t after = allocations;
     EXPECT_EQ(batches, 25);
     EXPECT_EQ(after - before, 0u);
+  }
+}
+
+// Padded and bucketed sequences beside images that are cropped, flipped and normalised, and labels
+// that are cropped and expanded.
+TEST(BatchLoaderLifetime, APaddedAndAugmentedBatchAllocatesNothingInSteadyState) {
+  RaggedOptions ragged;
+  ragged.records = 240;
+  ragged.image_is_fixed = true;
+  for (Codec codec : {Codec::kRaw, Codec::kZstd}) {
+    ragged.image_codec = codec;
+    ragged.features_codec = codec;
+    auto dataset = Dataset::Open(WriteRaggedDataset("steady-ragged", ragged), "train");
+    ASSERT_TRUE(dataset.ok()) << dataset.status().ToString();
+    BatchLoaderOptions options = Options(4, 2);
+    options.fields = {{"features", Delivery::kStored, Padding()},
+                      {"image", Delivery::kNormalizedNchw},
+                      {"label", Delivery::kOneHotF32}};
+    options.fields[1].mean = {1, 2, 3};
+    options.fields[1].deviation = {1, 1, 1};
+    options.augment.crop_height = 6;
+    options.augment.crop_width = 6;
+    options.augment.horizontal_flip = 0.5;
+    options.buckets = {"features", 5};
+    options.epochs = 2;
+    auto loader = OpenLoader(*dataset, options);
+    for (int step = 0; step < 65; ++step) ASSERT_TRUE(loader->Next().ok());
+    const uint64_t before = allocations;
+    int batches = 0;
+    for (int step = 65; step < 120; ++step) {
+      auto batch = loader->Next();
+      batches += batch.ok() && batch->has_value();
+    }
+    EXPECT_EQ(allocations - before, 0u);
+    EXPECT_EQ(batches, 55);
   }
 }
 

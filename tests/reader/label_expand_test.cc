@@ -218,6 +218,18 @@ TEST(LabelExpander, NoClassToIndexNeedsAnIgnoreValue) {
   EXPECT_NE(status.message().find("pixel 1"), std::string::npos) << status.message();
 }
 
+TEST(LabelExpander, LabelsOfVaryingSizeAreExpandedPixelByPixel) {
+  FieldSpec field = ClassMap(LabelEncoding::kIndex, kVariableDim, kVariableDim, 0);
+  auto expander = LabelExpander::Create(field, SchemaOf(3, 255), Delivery::kOneHotU8);
+  ASSERT_TRUE(expander.ok()) << expander.status().ToString();
+  EXPECT_EQ(expander->delivered().shape, (std::vector<int64_t>{kVariableDim, kVariableDim, 3}));
+  const std::vector<uint8_t> stored = {2, 255, 0};
+  std::vector<uint8_t> out(10, 77);
+  ASSERT_TRUE(expander->Expand(stored.data(), 3, out.data()).ok());
+  EXPECT_EQ(out, (std::vector<uint8_t>{0, 0, 1, 0, 0, 0, 1, 0, 0, 77}));
+  EXPECT_TRUE(expander->Expand(stored.data(), 0, nullptr).ok());
+}
+
 TEST(LabelExpander, WhatIsNoLabelIsInvalidArgument) {
   const RecordSchema schema = SchemaOf(3, 255);
   auto code = [&](const FieldSpec& field, const RecordSchema& with) {
@@ -228,7 +240,9 @@ TEST(LabelExpander, WhatIsNoLabelIsInvalidArgument) {
   EXPECT_EQ(code(field, RecordSchema()), StatusCode::kInvalidArgument);
   field.encoding = LabelEncoding::kNone;
   EXPECT_EQ(code(field, schema), StatusCode::kInvalidArgument);
-  field = ClassMap(LabelEncoding::kIndex, kVariableDim, 2, 0);
+  field = ClassMap(LabelEncoding::kOneHotBytes, 2, 2, 3);
+  EXPECT_EQ(code(field, schema), StatusCode::kOk);
+  field.shape.back() = kVariableDim;
   EXPECT_EQ(code(field, schema), StatusCode::kInvalidArgument);
   field = ClassMap(LabelEncoding::kOneHotBytes, 2, 2, 4);
   EXPECT_EQ(code(field, schema), StatusCode::kInvalidArgument);

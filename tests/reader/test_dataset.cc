@@ -71,29 +71,25 @@ EncodedRecord EncodeRecord(uint64_t record, const RecordSchema& schema,
   std::vector<uint32_t> image_dims;
   if (options.variable_height) image_dims.push_back(static_cast<uint32_t>(options.height));
   EncodedRecord encoded;
-  auto add = [&](int field, const void* data, uint64_t bytes, std::vector<uint32_t> dims) {
-    auto result = encoder->Encode(schema.fields[field], data, bytes, std::move(dims));
-    ASSERT_TRUE(result.ok()) << result.status().ToString();
-    encoded.fields.push_back(std::move(result).value());
-  };
-  add(0, image.data(), image.size(), image_dims);
-  add(1, label.data(), label.size(), {});
-  add(2, &number, sizeof(number), {});
-  if (!options.class_ids.empty()) add(3, &options.class_ids.at(record), 1, {});
-  proto::RecordMeta meta;
-  meta.set_key(options.keys.empty() ? "image" + std::to_string(record) + ".png"
-                                    : options.keys.at(record));
-  encoded.meta = meta.SerializeAsString();
+  AddTestField(schema.fields[0], image.data(), image.size(), image_dims, encoder, &encoded);
+  AddTestField(schema.fields[1], label.data(), label.size(), {}, encoder, &encoded);
+  AddTestField(schema.fields[2], &number, sizeof(number), {}, encoder, &encoded);
+  if (!options.class_ids.empty()) {
+    AddTestField(schema.fields[3], &options.class_ids.at(record), 1, {}, encoder, &encoded);
+  }
+  SetTestKey(
+      options.keys.empty() ? "image" + std::to_string(record) + ".png" : options.keys.at(record),
+      &encoded);
   return encoded;
 }
 
 void WriteShard(const std::string& folder, const ShardPlan& plan, const RecordSchema& schema,
-                const TestDatasetOptions& options, proto::Split* split) {
+                const EncodeTestRecord& encode, proto::Split* split) {
   auto writer = ShardWriter::Create(folder, plan, schema, proto::Recipe());
   ASSERT_TRUE(writer.ok()) << writer.status().ToString();
   FieldEncoder encoder;
   for (uint64_t record = plan.first_input; record < plan.end_input; ++record) {
-    const Status status = (*writer)->Append(EncodeRecord(record, schema, options, &encoder));
+    const Status status = (*writer)->Append(encode(record, &encoder));
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
   proto::ShardSummary summary;
@@ -105,6 +101,27 @@ void WriteShard(const std::string& folder, const ShardPlan& plan, const RecordSc
   info->set_records(result->records);
   info->set_bytes(result->bytes);
   info->set_digest(DigestToHex(result->digest));
+}
+
+proto::Statistics ImageStatistics(const TestDatasetOptions& options) {
+  proto::Statistics statistics;
+  statistics.set_records(options.records);
+  statistics.set_image_pixels(options.records *
+                              static_cast<uint64_t>(options.height * options.width));
+  uint64_t sum[3] = {};
+  uint64_t sum_sq[3] = {};
+  for (uint64_t record = 0; record < options.records; ++record) {
+    const std::vector<uint8_t> image = TestImage(record, options);
+    for (size_t i = 0; i < image.size(); ++i) {
+      sum[i % 3] += image[i];
+      sum_sq[i % 3] += uint64_t{image[i]} * image[i];
+    }
+  }
+  for (int channel = 0; channel < 3; ++channel) {
+    statistics.add_channel_sum()->set_low(sum[channel]);
+    statistics.add_channel_sum_sq()->set_low(sum_sq[channel]);
+  }
+  return statistics;
 }
 
 }  // namespace
@@ -159,11 +176,25 @@ void DamageTestImage(const std::string& path, uint64_t record, const TestDataset
   file.put(static_cast<char>(~bytes[at + 20]));
 }
 
-std::string WriteTestDataset(const std::string& name, const TestDatasetOptions& options) {
+void AddTestField(const FieldSpec& spec, const void* data, uint64_t bytes,
+                  std::vector<uint32_t> dims, FieldEncoder* encoder, EncodedRecord* record) {
+  auto result = encoder->Encode(spec, data, bytes, std::move(dims));
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  record->fields.push_back(std::move(result).value());
+}
+
+void SetTestKey(const std::string& key, EncodedRecord* record) {
+  proto::RecordMeta meta;
+  meta.set_key(key);
+  record->meta = meta.SerializeAsString();
+}
+
+std::string WriteTestSplit(const std::string& name, const RecordSchema& schema,
+                           const TestSplitOptions& options, const EncodeTestRecord& encode,
+                           const proto::Statistics* statistics) {
   const std::string folder = testing::TempDir() + "/" + name;
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
-  const RecordSchema schema = TestSchema(options);
   ShardPlan plan;
   plan.split = "train";
   plan.shard_count = options.shards;
@@ -177,21 +208,34 @@ std::string WriteTestDataset(const std::string& name, const TestDatasetOptions& 
   manifest.set_dataset_id(DigestToHex(plan.dataset_id));
   *manifest.mutable_fields() = schema_message.fields();
   *manifest.mutable_classes() = schema_message.classes();
-  if (options.ignore.has_value()) manifest.set_ignore(*options.ignore);
+  if (schema.ignore.has_value()) manifest.set_ignore(*schema.ignore);
   proto::Split* split = manifest.add_splits();
   split->set_name("train");
   split->set_records(options.records);
   split->mutable_statistics()->set_records(options.records);
+  if (statistics != nullptr) *split->mutable_statistics() = *statistics;
   const uint64_t per_shard = (options.records + options.shards - 1) / options.shards;
   for (uint32_t shard = 0; shard < options.shards; ++shard) {
     plan.shard_number = shard;
     plan.first_input = std::min(options.records, shard * per_shard);
     plan.end_input = std::min(options.records, (shard + 1) * per_shard);
-    WriteShard(folder, plan, schema, options, split);
+    WriteShard(folder, plan, schema, encode, split);
   }
   const Status status = WriteManifest(folder, manifest);
   EXPECT_TRUE(status.ok()) << status.ToString();
   return folder;
+}
+
+std::string WriteTestDataset(const std::string& name, const TestDatasetOptions& options) {
+  const RecordSchema schema = TestSchema(options);
+  const proto::Statistics statistics =
+      options.has_statistics ? ImageStatistics(options) : proto::Statistics();
+  return WriteTestSplit(
+      name, schema, {options.records, options.shards, options.records_per_block},
+      [&](uint64_t record, FieldEncoder* encoder) {
+        return EncodeRecord(record, schema, options, encoder);
+      },
+      options.has_statistics ? &statistics : nullptr);
 }
 
 }  // namespace shardmill

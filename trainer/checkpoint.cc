@@ -183,7 +183,8 @@ Status CheckResumable(const proto::Checkpoint& before, const proto::Checkpoint& 
                                 "; give the same data set, or start a new run without --resume");
   }
   const proto::ModelDescription& old_model = before.model();
-  const proto::ModelDescription& new_model = now.model();
+  proto::ModelDescription new_model = now.model();
+  if (!old_model.has_layers()) new_model.clear_layers();
   if (!google::protobuf::util::MessageDifferencer::Equals(old_model, new_model)) {
     const auto describe = [](const proto::ModelDescription& model, const proto::TrainConfig& c) {
       return model.name() + " with width " + std::to_string(c.width()) + ", depth " +

@@ -46,15 +46,13 @@ const std::vector<Row>& Table() {
       {"train_split", "Data", "NAME", "Split to train on"},
       {"val_split", "Data", "NAME", "Split to evaluate on"},
 
-      {"model",
-       "Model",
-       "NAME",
-       "unet (class maps) or classifier (class ids)",
-       0,
-       0,
-       {"unet", "classifier"}},
-      {"width", "Model", "N", "Channels of the first stage; they double per stage", 1, 1024},
-      {"depth", "Model", "N", "Stages; images must be at least 2^depth high and wide", 1, 8},
+      {"model", "Model", "NAME|FILE",
+       "Class maps: unet, encoder_decoder, enet, fc_densenet56; class ids: classifier, resnet18; "
+       "sequences: tdnn; or a file as 'shardmill-train model NAME' prints"},
+      {"width", "Model", "N", "Channels of the first stage; 0: as the model was published", 0,
+       4096},
+      {"depth", "Model", "N",
+       "unet, classifier: stages; images must be at least 2^depth high and wide; 0: 4", 0, 8},
 
       {"epochs", "Optimisation", "N", "Passes over the train split", 1, 1e6},
       {"batch", "Optimisation", "N", "Records per step, of all ranks together", 1, 65536},

@@ -61,8 +61,10 @@ Result<std::unique_ptr<Graph>> RestoreGraph(const LoadedCheckpoint& checkpoint,
   const proto::TrainedOn& trained_on = description.trained_on();
   scale.mean.assign(trained_on.image_mean().begin(), trained_on.image_mean().end());
   scale.deviation.assign(trained_on.image_deviation().begin(), trained_on.image_deviation().end());
-  ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph,
-                   CreateNetwork(description.config(), task, scale, ops));
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<Graph> graph,
+      CreateNetwork(description.config(), task, scale, ops,
+                    description.model().has_layers() ? &description.model().layers() : nullptr));
   RETURN_IF_ERROR(HasWeightAverage(checkpoint)
                       ? RestoreAverageAsWeights(checkpoint, &graph->parameters())
                       : RestoreNetwork(checkpoint, graph.get()));

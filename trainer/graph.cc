@@ -51,6 +51,7 @@ Status Graph::Predict(LabelType type, void* classes) {
 Status Graph::ReadLogits(void* logits) { return implementation_->ReadLogits(logits); }
 
 const Shape& Graph::logits_shape() const { return implementation_->Current().logits_shape(); }
+const ModelSpec& Graph::spec() const { return implementation_->spec(); }
 int64_t Graph::classes() const { return implementation_->model().layers.back().channels; }
 int64_t Graph::input_channels() const { return implementation_->model().input_channels; }
 ParameterStore& Graph::parameters() { return implementation_->parameters(); }

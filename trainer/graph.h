@@ -113,6 +113,7 @@ class Graph {
   Status ReadLogits(void* logits);
   const Shape& logits_shape() const;  // of the last Forward
 
+  const ModelSpec& spec() const;  // as it was given
   int64_t classes() const;
   int64_t input_channels() const;
   ParameterStore& parameters();

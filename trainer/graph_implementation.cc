@@ -34,6 +34,7 @@ int64_t LabelBytes(const LabelBatch& labels, int64_t classes) {
 
 Status Graph::Implementation::Initialize(const ModelSpec& model, const GraphOptions& options) {
   RETURN_IF_ERROR(CheckOptions(model, options));
+  spec_ = model;
   ASSIGN_OR_RETURN(stream_, ops_->CreateStream());
   ASSIGN_OR_RETURN(model_, ResolveModel(model, &parameters_));
   RETURN_IF_ERROR(parameters_.Allocate(ops_, options.seed));

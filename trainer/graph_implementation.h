@@ -67,6 +67,7 @@ class Graph::Implementation {
     return *current_;
   }
   ParameterStore& parameters() { return parameters_; }
+  const ModelSpec& spec() const { return spec_; }
   const ResolvedModel& model() const { return model_; }
   int64_t arena_bytes() const { return arena_.bytes(); }
 
@@ -101,6 +102,7 @@ class Graph::Implementation {
   OpTable* ops_;
   std::unique_ptr<Stream> stream_;
   ParameterStore parameters_;
+  ModelSpec spec_;
   ResolvedModel model_;
   LayerContext context_;
   LossOptions loss_options_;

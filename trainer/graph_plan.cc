@@ -28,6 +28,7 @@ Status GraphPlan::PrepareLayers(const Shape& images) {
     if (layer.pool_layer >= 0) {
       inputs.push_back(shapes_[model_->layers[layer.pool_layer].inputs.front()]);
     }
+    if (layer.spec.kind == LayerKind::kCropToImages) inputs.push_back(images);
     Run run;
     ASSIGN_OR_RETURN(run.layer, PrepareLayer(layer.spec, layer.parameters, inputs, context_));
     shapes_.push_back(run.layer->OutputShape());

@@ -26,6 +26,7 @@ enum class LayerKind {
   kUpsample,        // factor, upsample_mode
   kConcat,          // one or more inputs; the first gives height and width, see below
   kAdd,             // one or more inputs, activation; the first gives the shape, see below
+  kCropToImages,    // cuts height and width down to those of the images
   kDropout,         // drop, whole_channels; evaluation lets everything pass
 };
 

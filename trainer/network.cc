@@ -3,66 +3,102 @@
 #include <cmath>
 
 #include "proto/checkpoint.pb.h"
+#include "proto/model.pb.h"
 #include "reader/base/checksum.h"
-#include "trainer/models/classifier.h"
-#include "trainer/models/unet.h"
+#include "reader/console/command_line.h"
+#include "trainer/models/model_catalog.h"
+#include "trainer/models/model_file.h"
 
 namespace shardmill {
 namespace {
 
-Result<ModelSpec> SpecOf(const proto::TrainConfig& config, const DataTask& task) {
+Status UnknownModel(const std::string& name) {
+  std::string known;
+  for (const std::string& model : ModelNames()) known += (known.empty() ? "" : ", ") + model;
+  const std::string nearest = NearestName(name, ModelNames());
+  return InvalidArgumentError("--model: '" + name + "' is not one of " + known +
+                              ", nor the name of a file (which has a '.' or '/')" +
+                              (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+}
+
+// Whether the model predicts what the data set has.
+Status CheckTask(const ModelEntry& entry, const DataTask& task) {
+  const bool has_maps = task.kind == TaskKind::kSegmentation;
+  if ((entry.task == ModelTask::kClassMaps) == has_maps) return OkStatus();
+  if (has_maps) {
+    return InvalidArgumentError("--model " + entry.name + " predicts one class per " +
+                                (entry.task == ModelTask::kClassIds ? "image" : "sequence") +
+                                ", but this data set has class maps; use --model unet, "
+                                "encoder_decoder, enet or fc_densenet56");
+  }
+  return InvalidArgumentError("--model " + entry.name +
+                              " predicts a class map, but this data set has one class id per "
+                              "image; use --model classifier or resnet18");
+}
+
+Status CheckDepth(int64_t depth, const DataTask& task) {
+  const int64_t smallest = int64_t{1} << depth;
+  if (task.image.h >= smallest && task.image.w >= smallest) return OkStatus();
+  return InvalidArgumentError("--depth " + std::to_string(depth) +
+                              " halves the images so often that they must be at least " +
+                              std::to_string(smallest) + " high and wide; these are " +
+                              std::to_string(task.image.h) + " high × " +
+                              std::to_string(task.image.w) + " wide: use a smaller --depth");
+}
+
+Result<ModelSpec> SpecOf(const proto::TrainConfig& config, const DataTask& task,
+                         const proto::Model* stored) {
   const auto classes = static_cast<int64_t>(task.classes.size());
-  const bool is_unet = config.model() == "unet";
-  if (is_unet && task.kind != TaskKind::kSegmentation) {
-    return InvalidArgumentError(
-        "--model unet predicts a class map, but this data set has one class id per image; use "
-        "--model classifier");
+  if (stored != nullptr) return SpecOfModel(*stored, task.image.c, classes);
+  if (IsModelFile(config.model())) {
+    if (config.width() != 0 || config.depth() != 0) {
+      return InvalidArgumentError("--width and --depth do not apply to a model file");
+    }
+    ASSIGN_OR_RETURN(const proto::Model model, ReadModelFile(config.model()));
+    return SpecOfModel(model, task.image.c, classes);
   }
-  if (!is_unet && task.kind != TaskKind::kClassification) {
-    return InvalidArgumentError(
-        "--model classifier predicts one class per image, but this data set has class maps; use "
-        "--model unet");
-  }
-  const int64_t smallest = int64_t{1} << config.depth();
-  if (task.image.h < smallest || task.image.w < smallest) {
-    return InvalidArgumentError("--depth " + std::to_string(config.depth()) +
-                                " halves the images so often that they must "
-                                "be at least " +
-                                std::to_string(smallest) + " high and wide; these are " +
-                                std::to_string(task.image.h) + " high × " +
-                                std::to_string(task.image.w) + " wide: use a smaller --depth");
-  }
-  if (is_unet) {
-    UnetOptions options;
-    options.input_channels = task.image.c;
-    options.classes = classes;
-    options.width = config.width();
-    options.depth = config.depth();
-    return UnetSpec(options);
-  }
-  ClassifierOptions options;
-  options.input_channels = task.image.c;
-  options.classes = classes;
-  options.width = config.width();
-  options.stages = config.depth();
-  return ClassifierSpec(options);
+  const ModelEntry* entry = FindModel(config.model());
+  if (entry == nullptr) return UnknownModel(config.model());
+  RETURN_IF_ERROR(CheckTask(*entry, task));
+  ModelSize size = {task.image.c, classes, config.width(), config.depth()};
+  if (size.depth == 0) size.depth = entry->depth;
+  if (entry->depth > 0) RETURN_IF_ERROR(CheckDepth(size.depth, task));
+  return BuildModel(*entry, size);
 }
 
 }  // namespace
 
+bool IsModelFile(const std::string& model) {
+  return FindModel(model) == nullptr && model.find_first_of("./") != std::string::npos;
+}
+
+void CompleteModelSize(proto::TrainConfig* config) {
+  const ModelEntry* entry = FindModel(config->model());
+  if (entry == nullptr) return;
+  if (config->width() == 0) config->set_width(static_cast<int32_t>(entry->width));
+  if (config->depth() == 0) config->set_depth(static_cast<int32_t>(entry->depth));
+}
+
 Result<std::unique_ptr<Graph>> CreateNetwork(const proto::TrainConfig& config, const DataTask& task,
-                                             const ImageScale& scale, OpTable* ops) {
-  ASSIGN_OR_RETURN(const ModelSpec spec, SpecOf(config, task));
+                                             const ImageScale& scale, OpTable* ops,
+                                             const proto::Model* stored) {
+  ASSIGN_OR_RETURN(const ModelSpec spec, SpecOf(config, task, stored));
   GraphOptions options;
   options.seed = config.seed();
   options.image_mean = scale.mean;
   options.image_deviation = scale.deviation;
-  return Graph::Create(spec, ops, options);
+  ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph, Graph::Create(spec, ops, options));
+  if (graph->classes() == static_cast<int64_t>(task.classes.size())) return graph;
+  return InvalidArgumentError(
+      "the last layer of the model, \"" + spec.layers.back().name + "\", makes " +
+      std::to_string(graph->classes()) + " channels, but the data set has " +
+      std::to_string(task.classes.size()) + " classes; write 'classes: true'");
 }
 
-proto::ModelDescription DescribeModel(const std::string& name, const Graph& graph) {
+proto::ModelDescription DescribeModel(const Graph& graph) {
   proto::ModelDescription model;
-  model.set_name(name);
+  model.set_name(graph.spec().name);
+  *model.mutable_layers() = ModelOfSpec(graph.spec());
   model.set_input_channels(graph.input_channels());
   model.set_classes(graph.classes());
   for (const ParameterInfo& info : graph.parameters().parameters()) {

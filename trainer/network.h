@@ -14,16 +14,25 @@
 namespace shardmill {
 
 namespace proto {
+class Model;
 class ModelDescription;
 class TrainConfig;
 }  // namespace proto
 
-// Builds the model that `config` names, with weights from its seed. InvalidArgument when the
-// model does not suit the data set. `ops` must outlive the graph.
-Result<std::unique_ptr<Graph>> CreateNetwork(const proto::TrainConfig& config, const DataTask& task,
-                                             const ImageScale& scale, OpTable* ops);
+// Whether this is what --model calls a file.
+bool IsModelFile(const std::string& model);
 
-proto::ModelDescription DescribeModel(const std::string& name, const Graph& graph);
+// Width and depth as published where they are 0 and the model is one of the program's own.
+void CompleteModelSize(proto::TrainConfig* config);
+
+// Builds the model that `config` names, or the one that a checkpoint has stored, with weights from
+// the seed. InvalidArgument when the model does not suit the data set. `ops` must outlive the
+// graph.
+Result<std::unique_ptr<Graph>> CreateNetwork(const proto::TrainConfig& config, const DataTask& task,
+                                             const ImageScale& scale, OpTable* ops,
+                                             const proto::Model* stored = nullptr);
+
+proto::ModelDescription DescribeModel(const Graph& graph);
 
 // The flat buffers of `graph` under the names that checkpoints use.
 std::vector<TensorView> NetworkTensors(Graph* graph);

@@ -120,7 +120,8 @@ Status BuildEngine(const std::function<Result<std::unique_ptr<Graph>>()>& make_g
   return setup->engine->Prepare(batch);
 }
 
-Status BuildNetwork(TrainSetup* setup) {
+// `stored`: the model that the checkpoint has, where the run goes on with that; else null.
+Status BuildNetwork(const proto::Model* stored, TrainSetup* setup) {
   const proto::TrainConfig& config = setup->config;
   const proto::Split* split = FindSplit(setup->dataset->manifest(), config.train_split());
   SHARDMILL_CHECK(split != nullptr);
@@ -138,8 +139,9 @@ Status BuildNetwork(TrainSetup* setup) {
   loss.hard_share = config.ohem_share();
   RETURN_IF_ERROR(BuildEngine(
       [&]() -> Result<std::unique_ptr<Graph>> {
-        ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph,
-                         CreateNetwork(config, setup->task, scale, setup->device.ops.get()));
+        ASSIGN_OR_RETURN(
+            std::unique_ptr<Graph> graph,
+            CreateNetwork(config, setup->task, scale, setup->device.ops.get(), stored));
         RETURN_IF_ERROR(graph->SetLoss(loss));
         return graph;
       },
@@ -150,7 +152,7 @@ Status BuildNetwork(TrainSetup* setup) {
   for (const std::string& name : setup->task.classes) trained_on->add_classes(name);
   for (const float value : scale.mean) trained_on->add_image_mean(value);
   for (const float value : scale.deviation) trained_on->add_image_deviation(value);
-  *setup->description.mutable_model() = DescribeModel(config.model(), *setup->graph);
+  *setup->description.mutable_model() = DescribeModel(*setup->graph);
   return OkStatus();
 }
 
@@ -309,12 +311,23 @@ proto::TrainConfig ConfigToResume(const LoadedCheckpoint& checkpoint) {
   return config;
 }
 
+// A model that came from a file is in the checkpoint; the file may have changed since.
+const proto::Model* StoredModel(const TrainRequest& request, const LoadedCheckpoint* checkpoint,
+                                const proto::TrainConfig& config) {
+  if (checkpoint == nullptr || request.given.has_model() || !IsModelFile(config.model()) ||
+      !checkpoint->description().model().has_layers()) {
+    return nullptr;
+  }
+  return &checkpoint->description().model().layers();
+}
+
 Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoint* checkpoint) {
   TrainSetup setup;
   setup.communicator = request.communicator;
   setup.config = CompleteConfig(
       checkpoint != nullptr ? ConfigToResume(*checkpoint) : proto::TrainConfig(), request.given);
   RETURN_IF_ERROR(CheckConfig(setup.config));
+  CompleteModelSize(&setup.config);
   const RankLayout& layout = request.communicator->layout();
   ASSIGN_OR_RETURN(setup.device,
                    OpenDevice(setup.config.device(), setup.config.threads(), layout.local_size));
@@ -325,7 +338,7 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   if (setup.config.deterministic()) environment->set_micro_shards(setup.config.micro_shards());
   *setup.description.mutable_config() = setup.config;
   RETURN_IF_ERROR(OpenData(&setup));
-  RETURN_IF_ERROR(BuildNetwork(&setup));
+  RETURN_IF_ERROR(BuildNetwork(StoredModel(request, checkpoint, setup.config), &setup));
   RETURN_IF_ERROR(BuildOptimizer(&setup));
   if (checkpoint != nullptr) RETURN_IF_ERROR(Restore(*checkpoint, &setup));
   if (layout.rank == 0) {

@@ -120,7 +120,7 @@ TEST(Config, UnknownKeySuggestsTheNearest) {
 
 TEST(Config, BadValuesNameFlagOrKey) {
   ExpectInvalid(GivenBy({"d", "--width", "8.5"}).status(), "--width: '8.5'");
-  ExpectInvalid(GivenBy({"d", "--width", "0"}).status(), "--width: 0 is not between 1 and 1024");
+  ExpectInvalid(GivenBy({"d", "--width", "-1"}).status(), "--width: -1 is not between 0 and 4096");
   ExpectInvalid(GivenBy({"d", "--lr", "nan"}).status(), "--lr");
   ExpectInvalid(GivenBy({"d", "--lr", "-1"}).status(), "--lr");
   ExpectInvalid(GivenBy({"d", "--seed", "-1"}).status(), "--seed");
@@ -147,7 +147,7 @@ TEST(Config, MissingFileIsNotFound) {
 TEST(Config, LinesForPeopleHoldEveryField) {
   std::string text;
   for (const std::string& line : ConfigLines(CompleteConfig({}, {}))) text += line + "\n";
-  EXPECT_NE(text.find("\nModel        model=unet width=8 depth=4\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nModel        model=unet width=0 depth=0\n"), std::string::npos) << text;
   const auto* descriptor = proto::TrainConfig::descriptor();
   for (int i = 0; i < descriptor->field_count(); ++i) {
     EXPECT_NE(text.find(" " + descriptor->field(i)->name() + "="), std::string::npos);

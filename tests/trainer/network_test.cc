@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <limits>
 
 #include "proto/checkpoint.pb.h"
@@ -52,6 +53,52 @@ TEST_F(NetworkTest, ModelMustSuitTheLabels) {
   EXPECT_EQ(code(TaskKind::kClassification), StatusCode::kOk);
 }
 
+TEST_F(NetworkTest, UnknownModelSuggestsTheNearest) {
+  config_.set_model("unett");
+  const Status status =
+      CreateNetwork(config_, Task(TaskKind::kSegmentation), {}, ops_.get()).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("did you mean 'unet'?"), std::string::npos) << status.message();
+}
+
+TEST_F(NetworkTest, ModelOfAFileMustHaveAsManyClassesAsTheData) {
+  const std::string path = testing::TempDir() + "/model.txtpb";
+  std::ofstream(path) << "layers { name: 'a' convolution { channels: 2 bias: true } }";
+  config_.set_model(path);
+  config_.set_width(0);
+  config_.set_depth(0);
+  const auto create = [&] {
+    return CreateNetwork(config_, Task(TaskKind::kSegmentation), {}, ops_.get());
+  };
+  EXPECT_NE(create().status().message().find("makes 2 channels"), std::string::npos);
+  std::ofstream(path) << "layers { name: 'a' convolution { classes: true bias: true } }";
+  const auto graph = create();
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  EXPECT_EQ((*graph)->classes(), 3);
+  // What a checkpoint stores makes the same network, without the file.
+  const proto::ModelDescription description = DescribeModel(**graph);
+  config_.set_model("no/such/file");
+  EXPECT_EQ(create().status().code(), StatusCode::kNotFound);
+  const auto stored =
+      CreateNetwork(config_, Task(TaskKind::kSegmentation), {}, ops_.get(), &description.layers());
+  ASSERT_TRUE(stored.ok()) << stored.status().ToString();
+  EXPECT_EQ(DescribeModel(**stored).SerializeAsString(), description.SerializeAsString());
+}
+
+TEST_F(NetworkTest, SizesThatAreLeftOutAreThoseOfTheModel) {
+  proto::TrainConfig config;
+  config.set_model("resnet18");
+  CompleteModelSize(&config);
+  EXPECT_EQ(config.width(), 64);
+  EXPECT_EQ(config.depth(), 0);
+  config.clear_width();
+  config.set_model("unet");
+  config.set_width(3);
+  CompleteModelSize(&config);
+  EXPECT_EQ(config.width(), 3);
+  EXPECT_EQ(config.depth(), 4);
+}
+
 TEST_F(NetworkTest, ImagesTooSmallForTheDepthAreInvalidArgument) {
   config_.set_depth(5);
   const Status status =
@@ -87,13 +134,13 @@ TEST_F(NetworkTest, HashDependsOnParametersAndRunningStatistics) {
 }
 
 TEST_F(NetworkTest, DescriptionTellsModelsApart) {
-  const proto::ModelDescription first = DescribeModel("unet", *Create());
+  const proto::ModelDescription first = DescribeModel(*Create());
   EXPECT_EQ(first.classes(), 3);
   EXPECT_EQ(first.input_channels(), 3);
   EXPECT_GT(first.parameters_size(), 10);
-  EXPECT_EQ(DescribeModel("unet", *Create()).SerializeAsString(), first.SerializeAsString());
+  EXPECT_EQ(DescribeModel(*Create()).SerializeAsString(), first.SerializeAsString());
   config_.set_width(3);
-  EXPECT_NE(DescribeModel("unet", *Create()).SerializeAsString(), first.SerializeAsString());
+  EXPECT_NE(DescribeModel(*Create()).SerializeAsString(), first.SerializeAsString());
 }
 
 TEST_F(NetworkTest, OptimizerRangesCoverTheBufferAndDecayConvolutionWeightsOnly) {

@@ -13,6 +13,12 @@ ConcatLayer::ConcatLayer(const std::vector<Shape>& shapes, const LayerContext* c
   }
 }
 
+ConcatLayer::ConcatLayer(const Shape& shape, const Shape& size, const LayerContext* context)
+    : ConcatLayer({shape}, context) {
+  whole_.h = size.h;
+  whole_.w = size.w;
+}
+
 Status ConcatLayer::Forward(Phase, const LayerTensors& tensors) {
   for (size_t i = 0; i < parts_.size(); ++i) parts_[i].x = tensors.inputs[i];
   return context_->ops->ConcatForward(*context_->stream, whole_, parts_.data(),

@@ -11,6 +11,8 @@ class ConcatLayer : public Layer {
  public:
   // REQUIRES: at least one shape; all have the same n.
   ConcatLayer(const std::vector<Shape>& shapes, const LayerContext* context);
+  // Of one input, cropped to height and width of `size`.
+  ConcatLayer(const Shape& shape, const Shape& size, const LayerContext* context);
 
   Shape OutputShape() const override { return whole_; }
   bool AddsGradients() const override { return true; }

@@ -106,6 +106,17 @@ Result<std::unique_ptr<Layer>> PrepareMaxUnpool(const LayerSpec& spec,
   return std::unique_ptr<Layer>(new MaxUnpoolLayer(pool, context));
 }
 
+// The second shape is that of the images.
+Result<std::unique_ptr<Layer>> PrepareCrop(const std::vector<Shape>& shapes,
+                                           const LayerContext* context) {
+  SHARDMILL_CHECK(shapes.size() == 2);
+  if (shapes[0].h < shapes[1].h || shapes[0].w < shapes[1].w) {
+    return InvalidArgumentError("cannot crop " + ShapeText(shapes[0]) + " to images of " +
+                                ShapeText(shapes[1]));
+  }
+  return std::unique_ptr<Layer>(new ConcatLayer(shapes[0], shapes[1], context));
+}
+
 Result<std::unique_ptr<Layer>> PrepareUpsample(const LayerSpec& spec, const Shape& input,
                                                const LayerContext* context) {
   const UpsampleShape shape = {input, spec.factor, spec.factor, spec.upsample_mode};
@@ -152,6 +163,8 @@ Result<std::unique_ptr<Layer>> PrepareByKind(const LayerSpec& spec,
       return PrepareUpsample(spec, input, context);
     case LayerKind::kAdd:
       return std::unique_ptr<Layer>(new AddLayer(inputs, spec.activation, context));
+    case LayerKind::kCropToImages:
+      return PrepareCrop(inputs, context);
     case LayerKind::kDropout:
       return std::unique_ptr<Layer>(new DropoutLayer(spec, input, context));
     case LayerKind::kGlobalAveragePool:

@@ -21,7 +21,8 @@ LayerParameters DeclareParameters(const LayerSpec& spec, int64_t input_channels,
                                   ParameterStore* store);
 
 // Prepares a layer for inputs of these shapes; for a kMaxUnpool followed by the input of the
-// kMaxPool that it undoes, whose window is that of `spec`. `context` must outlive it.
+// kMaxPool that it undoes, whose window is that of `spec`, for a kCropToImages
+// by the images. `context` must outlive it.
 Result<std::unique_ptr<Layer>> PrepareLayer(const LayerSpec& spec,
                                             const LayerParameters& parameters,
                                             const std::vector<Shape>& inputs,

@@ -17,6 +17,8 @@
 #include "reader/shard_format.h"
 #include "reader/shard_reader.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/read_all.h"
+#include "tests/golden/golden_sets.h"
 #include "tests/reader/shard_testing.h"
 
 using namespace shardmill;                  // NOLINT: a program of few functions
@@ -31,10 +33,20 @@ std::string MakeBase(const RecordSchema& schema) {
   return ReadBytes(folder + "/" + shard->file);
 }
 
-const std::string& Base(uint8_t choice) {
-  static const std::string simple = MakeBase(ImageAndLabel());
-  static const std::string rich = MakeBase(AllKindsOfFields());
-  return choice % 2 == 0 ? simple : rich;
+// Two shards of the tests, and the first of each golden set: all codecs, types and encodings.
+std::vector<std::string> MakeBases() {
+  std::vector<std::string> bases = {MakeBase(ImageAndLabel()), MakeBase(AllKindsOfFields())};
+  for (const GoldenSet& set : GoldenSets()) {
+    const std::string folder = EmptyFolder("shard_fuzz_base");
+    SHARDMILL_CHECK(WriteGoldenSet(set, folder).ok());
+    bases.push_back(ReadBytes(folder + "/" + GoldenShardName(set, 0)));
+  }
+  return bases;
+}
+
+const std::vector<std::string>& Bases() {
+  static const std::vector<std::string> bases = MakeBases();
+  return bases;
 }
 
 void Edit(FuzzInput* input, std::string* shard) {
@@ -107,18 +119,21 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FuzzInput input(data, size);
   const uint8_t parts = input.Take<uint8_t>();
   const uint8_t choice = input.Take<uint8_t>();
-  static std::vector<uint64_t> blocks[2];
-  if (blocks[choice % 2].empty()) {
-    store(Base(choice));
-    blocks[choice % 2] = BlockOffsets(path);
+  const size_t number = choice % Bases().size();
+  static std::vector<std::vector<uint64_t>> blocks(Bases().size());
+  if (blocks[number].empty()) {
+    store(Bases()[number]);
+    blocks[number] = BlockOffsets(path);
   }
-  std::string shard = Base(choice);
+  std::string shard = Bases()[number];
   while (!input.empty()) Edit(&input, &shard);
-  Reseal(parts, blocks[choice % 2], &shard);
+  Reseal(parts, blocks[number], &shard);
   store(shard);
   for (const ChecksumPolicy policy : {ChecksumPolicy::kFirstTouch, ChecksumPolicy::kOff}) {
     const auto reader = ShardReader::Open(path, policy);
-    if (reader.ok()) ReadEverything(**reader).ok();
+    if (!reader.ok()) continue;
+    ReadEverything(**reader).ok();
+    ReadAll(**reader);
   }
   return 0;
 }

@@ -113,8 +113,8 @@ bool SampleEncoder::KeepJpeg(std::string file, const std::vector<Placement>& pla
   kept_jpeg_.reset();
   const FieldSpec& spec = plan_.schema.fields[0];
   const Placement& placement = placements.front();
-  const bool unchanged =
-      placements.size() == 1 && placement.resized == placement.source && placement.ShowsAll();
+  const bool unchanged = placements.size() == 1 && placement.resized == placement.source &&
+                         placement.ShowsAll() && !placement.augmentation.has_value();
   if (spec.codec != Codec::kJpeg || !unchanged || !decoder_.IsUprightJpeg()) return false;
   // The reader's own decoder is the judge: a file that it refuses is decoded and encoded again.
   EncodedField field = MakeEncodedField(file, VariableDims(spec, placement.window));

@@ -1,8 +1,5 @@
 #include "tools/pack/image_sizes.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -11,6 +8,7 @@
 #include "reader/base/interrupt.h"
 #include "reader/base/ordered_pipeline.h"
 #include "reader/console/terminal.h"
+#include "tools/pack/file_start.h"
 #include "tools/pack/image_decode.h"
 #include "tools/progress.h"
 
@@ -18,17 +16,7 @@ namespace shardmill {
 namespace {
 
 // Holds the headers of nearly all files; a photograph with a large preview in it needs more.
-constexpr size_t kPrefixBytes = size_t{64} << 10;
-
-std::string ReadPrefix(const std::string& path) {
-  std::string prefix(kPrefixBytes, '\0');
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return "";
-  ssize_t bytes = ::pread(file, prefix.data(), prefix.size(), 0);
-  ::close(file);
-  prefix.resize(bytes < 0 ? 0 : static_cast<size_t>(bytes));
-  return prefix;
-}
+constexpr uint64_t kPrefixBytes = uint64_t{64} << 10;
 
 using CountsBySize = std::map<std::pair<uint32_t, uint32_t>, SizeCount>;
 
@@ -47,7 +35,7 @@ std::vector<SizeCount> MostFrequentFirst(CountsBySize counts) {
 }  // namespace
 
 Result<ImageSize> ReadImageSize(const std::string& path, uint64_t file_bytes, uint64_t max_pixels) {
-  const std::string prefix = ReadPrefix(path);
+  const std::string prefix = ReadFileStart(path, kPrefixBytes);
   Result<ImageSize> size = ProbeImageSize(prefix, max_pixels);
   if (size.ok() || prefix.size() == file_bytes) return size;
   ASSIGN_OR_RETURN(const std::string file, ReadFile(path, file_bytes));

@@ -45,6 +45,7 @@ struct InputSet {
   std::string root;    // the source folder
   std::string layout;  // "camvid", "suite", "imagefolder"
   Task task = Task::kSegmentation;
+  bool holds_arrays = false;  // the files are .npy arrays, not images
   std::vector<ClassInfo> classes;
   LabelRules labels;               // of label images
   std::vector<InputSplit> splits;  // without empty ones; train first

@@ -193,6 +193,8 @@ const std::vector<Layout>& Layouts() {
        true, RecognizePairs, ReadPairs},
       {"imagefolder", "train/CLASS/… and val/CLASS/…, or CLASS/…, for classification", true,
        RecognizeImageFolder, ReadImageFolder},
+      {"npy", "the same with .npy arrays; or labels.csv (or train.csv, val.csv) with FILE,LABEL",
+       true, RecognizeNpy, ReadNpy},
   };
   return layouts;
 }

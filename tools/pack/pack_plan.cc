@@ -58,6 +58,15 @@ FieldSpec ImageField(ImageSize window, Codec codec) {
   return field;
 }
 
+FieldSpec ArrayField(const ArrayForm& form, Codec codec) {
+  FieldSpec field;
+  field.name = "features";
+  field.dtype = form.dtype;
+  field.shape = form.shape;
+  field.codec = codec;
+  return field;
+}
+
 FieldSpec LabelField(Task task, ImageSize window, int64_t classes, DType id_type,
                      const PackOptions& options) {
   FieldSpec field;
@@ -232,6 +241,19 @@ uint32_t RecordsPerBlock(const PackOptions& options, const PackPlan& plan) {
   return static_cast<uint32_t>(std::min<uint64_t>({per_block, per_shard, uint64_t{1} << 20}));
 }
 
+Status CheckArrayOptions(const PackOptions& options) {
+  if (options.crop.has_value() || options.resize.has_value() || options.augment.copies > 0) {
+    return InvalidArgumentError(
+        "--crop, --resize and --augment are for images; arrays are packed "
+        "as they are");
+  }
+  if (options.image_codec.codec == Codec::kJpeg) {
+    return InvalidArgumentError(
+        "--image-codec jpeg is for images; arrays are stored raw or by zstd");
+  }
+  return OkStatus();
+}
+
 Status CheckOptions(const InputSet& set, const PackOptions& options) {
   if (set.classes.empty()) return InvalidArgumentError("the class table is empty");
   if (set.task == Task::kClassification && set.labels.ignore.has_value()) {
@@ -242,6 +264,7 @@ Status CheckOptions(const InputSet& set, const PackOptions& options) {
     return InvalidArgumentError("--max-ignore is for label images; layout " + set.layout +
                                 " has a class per image");
   }
+  if (set.holds_arrays) RETURN_IF_ERROR(CheckArrayOptions(options));
   if (options.shard_bytes == 0 || options.block_bytes == 0) {
     return InvalidArgumentError("--shard-size and --block-size must be more than 0");
   }
@@ -307,14 +330,22 @@ Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, const SetSiz
   plan.schema.classes = set.classes;
   plan.schema.ignore = RecordIgnore(set, options);
   plan.label_dtype = IdType(plan.schema);
-  plan.schema.fields = {ImageField(plan.window, options.image_codec.codec),
+  plan.holds_arrays = set.holds_arrays;
+  if (sizes.array.has_value()) plan.sizes = sizes.array->sizes;
+  plan.schema.fields = {sizes.array ? ArrayField(*sizes.array, options.image_codec.codec)
+                                    : ImageField(plan.window, options.image_codec.codec),
                         LabelField(set.task, plan.window, static_cast<int64_t>(set.classes.size()),
                                    plan.label_dtype, options)};
   for (const FieldSpec& field : plan.schema.fields) {
+    if (field.role == Role::kTensor) continue;
     ASSIGN_OR_RETURN(const uint64_t mean, RecordBytes(field, sizes.mean_pixels));
     ASSIGN_OR_RETURN(const uint64_t largest, RecordBytes(field, sizes.largest_pixels));
     plan.record_bytes += mean;
     plan.largest_record_bytes += largest;
+  }
+  if (sizes.array.has_value()) {
+    plan.record_bytes += sizes.array->mean_bytes;
+    plan.largest_record_bytes += sizes.array->largest_bytes;
   }
   plan.recipe = MakeRecipe(options, set.layout, plan.labels, plan.schema);
   plan.dataset_id = DatasetId(plan.recipe, set);

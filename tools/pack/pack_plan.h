@@ -12,6 +12,7 @@
 #include "reader/base/checksum.h"
 #include "reader/base/status.h"
 #include "reader/schema.h"
+#include "tools/pack/array_form.h"
 #include "tools/pack/input_set.h"
 #include "tools/pack/pack_options.h"
 
@@ -42,6 +43,7 @@ struct PackPlan {
   Digest dataset_id = {};
   ImageSize window;           // of every record; 0 × 0: each has its own
   std::string sizes;          // then: which ones, in words
+  bool holds_arrays = false;  // in place of images
   uint64_t record_bytes = 0;  // uncompressed, on average
   uint64_t largest_record_bytes = 0;
   uint32_t records_per_block = 1;
@@ -58,7 +60,8 @@ struct SetSizes {
   std::vector<uint64_t> records = {};  // per split of the set; empty: they follow from the options
   uint64_t mean_pixels = 0;            // of the records, where they have several sizes
   uint64_t largest_pixels = 0;
-  std::string sizes = {};  // those, in words
+  std::string sizes = {};               // those, in words
+  std::optional<ArrayForm> array = {};  // of a set of arrays, which have no window
 };
 
 // How windows are placed in a split: what is random happens in train alone.

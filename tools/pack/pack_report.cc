@@ -101,6 +101,7 @@ const SplitResult& MomentsSplit(const PackResult& result) {
 
 std::string MomentsText(const PackReport& report) {
   const SplitResult& split = MomentsSplit(*report.result);
+  if (report.plan->holds_arrays) return "";
   std::string mean, deviation;
   for (const ChannelMoments& moments : MomentsOfChannels(split.statistics)) {
     mean += Format(" %.2f", moments.mean);

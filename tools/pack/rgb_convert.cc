@@ -20,6 +20,7 @@ constexpr Names kNames[kConversionCount] = {
     {"EXIF orientation applied", "orientation_applied"},
     {"stray bytes ignored", "stray_bytes_ignored"},
     {"nothing, the JPEG file is stored as it is", "jpeg_kept"},
+    {"64-bit to 32-bit numbers", "double_to_float"},
 };
 
 // A sample of `bits` bits, 0 … 2^bits - 1, as 0 … 255.

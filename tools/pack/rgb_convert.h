@@ -18,7 +18,8 @@ enum Conversion {
   kSixteenToEightBits,
   kOrientationApplied,
   kStrayBytesIgnored,
-  kJpegKept,  // no conversion: the file is stored as it is
+  kJpegKept,       // no conversion: the file is stored as it is
+  kDoubleToFloat,  // of arrays
   kConversionCount,
 };
 

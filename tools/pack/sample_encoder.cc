@@ -1,4 +1,5 @@
 #include "tools/pack/sample_encoder.h"
+#include "tools/pack/array_form.h"
 
 #include <algorithm>
 #include <utility>
@@ -82,6 +83,7 @@ EncodedSample SampleEncoder::Encode(const Sample& sample, const GeometryOptions&
 
 Status SampleEncoder::MakeRecords(const Sample& sample, const GeometryOptions& geometry,
                                   EncodedSample* encoded) {
+  if (plan_.holds_arrays) return MakeArrayRecord(sample, encoded);
   const bool segmentation = plan_.task == Task::kSegmentation;
   // Labels first: they are small, and a wrong class table shows in them.
   if (segmentation) RETURN_IF_ERROR(ReadLabels(sample, encoded));
@@ -106,6 +108,29 @@ Status SampleEncoder::MakeRecords(const Sample& sample, const GeometryOptions& g
   for (const Placement& placement : placements) {
     RETURN_IF_ERROR(AddRecord(sample, geometry, image, placement, encoded));
   }
+  return OkStatus();
+}
+
+Status SampleEncoder::MakeArrayRecord(const Sample& sample, EncodedSample* encoded) {
+  ASSIGN_OR_RETURN(const std::string file, ReadSourceFile(plan_.root, sample.image));
+  encoded->source_bytes += file.size();
+  ASSIGN_OR_RETURN(const NpyHeader header, ParseNpyHeader(file, file.size()));
+  const FieldSpec& spec = plan_.schema.fields[0];
+  ASSIGN_OR_RETURN(std::vector<uint32_t> dims, FitArray(header, spec.dtype, spec.shape));
+  CopyNpyArray(header, file, &cut_);
+  if (header.type == NpyType::kF64) ++encoded->conversions[kDoubleToFloat];
+  statistics_.Clear();
+  statistics_.set_records(1);
+  EncodedRecord record;
+  ASSIGN_OR_RETURN(EncodedField field,
+                   image_encoder_.Encode(spec, cut_.data(), cut_.size(), std::move(dims)));
+  record.fields.push_back(std::move(field));
+  RETURN_IF_ERROR(EncodeClassId(sample.class_id, &record));
+  proto::RecordMeta meta;
+  meta.set_key(sample.key);
+  record.meta = SerializeDeterministic(meta);
+  AddStatistics(statistics_, &encoded->statistics);
+  encoded->records.push_back(std::move(record));
   return OkStatus();
 }
 

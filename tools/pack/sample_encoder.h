@@ -53,6 +53,8 @@ class SampleEncoder {
     RgbImage rgb;
     Region part;
   };
+  // Of a set of arrays.
+  Status MakeArrayRecord(const Sample& sample, EncodedSample* encoded);
   // Keeps a JPEG file that holds just what its record would, and its pixels in stored_pixels_.
   bool KeepJpeg(std::string file, const std::vector<Placement>& placements);
   // Decodes at least what the windows show, and resizes it.

@@ -60,6 +60,10 @@ uint64_t RecordsOfSplit(const std::vector<SizeCount>& sizes, size_t split,
 
 Result<SetSizes> FindSetSizes(const InputSet& set, const PackOptions& options, int threads) {
   SetSizes result;
+  if (set.holds_arrays) {
+    ASSIGN_OR_RETURN(result.array, FindArrayForm(set, options.on_error.skip, threads));
+    return result;
+  }
   const bool window_is_open =
       !options.crop && !(options.resize && options.resize->kind == ResizeRule::Kind::kExact);
   bool records_are_open = false;

@@ -5,6 +5,7 @@
 
 #include "tools/pack/class_table.h"
 #include "tools/pack/file_format.h"
+#include "tools/pack/layouts/class_folders.h"
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/record_key.h"
 #include "tools/pack/split_names.h"
@@ -39,17 +40,18 @@ bool HoldsPairs(const std::string& folder) {
   return kNames.count(LowerCase(folder)) > 0;
 }
 
-bool HasImagesBelow(const FolderListing& listing, const std::string& folder) {
+bool HasFilesBelow(const FolderListing& listing, const std::string& folder, const FileKind& kind) {
   auto [begin, end] = listing.FilesBelow(folder);
   return std::any_of(listing.files.begin() + static_cast<int64_t>(begin),
                      listing.files.begin() + static_cast<int64_t>(end),
-                     [](const ListedFile& file) { return HasImageExtension(file.path); });
+                     [&](const ListedFile& file) { return kind.matches(file.path); });
 }
 
-bool HasImagesDirectlyIn(const FolderListing& listing, const std::string& folder) {
+bool HasFilesDirectlyIn(const FolderListing& listing, const std::string& folder,
+                        const FileKind& kind) {
   std::vector<std::string> names = listing.FilesIn(folder);
   return std::any_of(names.begin(), names.end(),
-                     [](const std::string& name) { return HasImageExtension(name); });
+                     [&](const std::string& name) { return kind.matches(name); });
 }
 
 // The folders at the top that are splits; empty: the classes lie at the top.
@@ -61,20 +63,23 @@ std::vector<std::string> SplitFolders(const FolderListing& listing) {
   return splits;
 }
 
-bool LooksLikeClassFolders(const FolderListing& listing, const std::string& parent) {
+bool LooksLikeClassFolders(const FolderListing& listing, const std::string& parent,
+                           const FileKind& kind) {
   std::vector<std::string> classes = listing.FoldersIn(parent);
-  if (classes.empty() || HasImagesDirectlyIn(listing, parent)) return false;
-  bool any_image = false;
+  if (classes.empty() || HasFilesDirectlyIn(listing, parent, kind)) return false;
+  bool any_file = false;
   for (const std::string& name : classes) {
     if (HoldsPairs(name)) return false;
-    any_image = any_image || HasImagesBelow(listing, parent.empty() ? name : parent + "/" + name);
+    const std::string folder = parent.empty() ? name : parent + "/" + name;
+    any_file = any_file || HasFilesBelow(listing, folder, kind);
   }
-  return any_image;
+  return any_file;
 }
 
 class ClassFolderReader {
  public:
-  ClassFolderReader(const FolderListing& listing, InputSet* set) : listing_(listing), set_(set) {}
+  ClassFolderReader(const FolderListing& listing, const FileKind& kind, InputSet* set)
+      : listing_(listing), kind_(kind), set_(set) {}
 
   // Classes are the sorted folder names of `parent`; empty folders keep their id.
   void MakeClasses(const std::string& parent);
@@ -87,6 +92,7 @@ class ClassFolderReader {
   Result<uint32_t> ClassOf(const std::string& name, const std::string& path);
 
   const FolderListing& listing_;
+  const FileKind& kind_;
   InputSet* set_;
   uint64_t others_ = 0;
   std::map<std::string, uint32_t> ids_;  // of the class table, by name
@@ -113,8 +119,11 @@ Result<uint32_t> ClassFolderReader::ClassOf(const std::string& name, const std::
 }
 
 Status ClassFolderReader::AddFile(const ListedFile& file, size_t parent_bytes, InputSplit* split) {
-  if (!HasImageExtension(file.path)) {
-    if (others_++ == 0) set_->notes.push_back("left out, no image's extension: " + file.path);
+  if (!kind_.matches(file.path)) {
+    if (others_++ == 0) {
+      set_->notes.push_back("left out, no " + std::string(kind_.owner) +
+                            " extension: " + file.path);
+    }
     return OkStatus();
   }
   ASSIGN_OR_RETURN(std::string key, RecordKey(file.path));
@@ -176,21 +185,21 @@ Status CheckClassNames(const std::vector<ClassInfo>& classes) {
 
 }  // namespace
 
-std::string RecognizeImageFolder(const FolderListing& listing) {
+std::string RecognizeClassFolders(const FolderListing& listing, const FileKind& kind) {
   std::vector<std::string> splits = SplitFolders(listing);
   const std::string parent = splits.empty() ? "" : splits.front();
-  if (!LooksLikeClassFolders(listing, parent)) return "";
+  if (!LooksLikeClassFolders(listing, parent, kind)) return "";
   std::vector<std::string> classes = listing.FoldersIn(parent);
-  return "images lie in folders named by class (" + classes.front() +
+  return std::string(kind.files) + " lie in folders named by class (" + classes.front() +
          (classes.size() > 1 ? ", " + classes[1] + (classes.size() > 2 ? ", …" : "") : "") + ")";
 }
 
-Status ReadImageFolder(const LayoutInput& input, InputSet* set) {
+Status ReadClassFolders(const LayoutInput& input, const FileKind& kind, InputSet* set) {
   const FolderListing& listing = input.listing;
   const std::vector<ClassInfo>& classes = input.classes;
   set->task = Task::kClassification;
   set->classes = classes;
-  ClassFolderReader reader(listing, set);
+  ClassFolderReader reader(listing, kind, set);
   std::vector<std::string> folders = SplitFolders(listing);
   if (folders.empty()) {
     if (classes.empty()) reader.MakeClasses("");
@@ -216,6 +225,20 @@ Status ReadImageFolder(const LayoutInput& input, InputSet* set) {
     }
   }
   return OkStatus();
+}
+
+const FileKind& ImageFiles() {
+  static const FileKind images = {[](const std::string& path) { return HasImageExtension(path); },
+                                  "images", "image's"};
+  return images;
+}
+
+std::string RecognizeImageFolder(const FolderListing& listing) {
+  return RecognizeClassFolders(listing, ImageFiles());
+}
+
+Status ReadImageFolder(const LayoutInput& input, InputSet* set) {
+  return ReadClassFolders(input, ImageFiles(), set);
 }
 
 }  // namespace shardmill

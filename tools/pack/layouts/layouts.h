@@ -55,6 +55,10 @@ Status ReadMapillaryTwo(const LayoutInput& input, InputSet* set);
 std::string RecognizeCocoStuff(const FolderListing& listing);
 Status ReadCocoStuff(const LayoutInput& input, InputSet* set);
 
+// NumPy arrays with a class each: by folder like images, or listed in labels.csv or train.csv, …
+std::string RecognizeNpy(const FolderListing& listing);
+Status ReadNpy(const LayoutInput& input, InputSet* set);
+
 // Two folders, paired by the names of their files.
 std::string RecognizePairs(const FolderListing& listing);
 Status ReadPairs(const LayoutInput& input, InputSet* set);

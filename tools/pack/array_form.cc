@@ -1,0 +1,137 @@
+#include "tools/pack/array_form.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "reader/base/file.h"
+#include "reader/base/interrupt.h"
+#include "reader/base/ordered_pipeline.h"
+#include "reader/console/terminal.h"
+#include "reader/console/units.h"
+#include "tools/pack/file_start.h"
+
+namespace shardmill {
+namespace {
+
+// Arrays of one type and number of dimensions.
+struct Kind {
+  uint64_t arrays = 0;
+  std::string example;  // key of the first
+  std::vector<uint32_t> least, most;
+  unsigned __int128 bytes = 0;
+  uint64_t largest_bytes = 0;
+};
+using Kinds = std::map<std::pair<DType, size_t>, Kind>;
+
+void Count(const NpyHeader& header, const std::string& key, Kinds* kinds) {
+  Kind& kind = (*kinds)[{header.dtype(), header.shape.size()}];
+  if (kind.arrays++ == 0) {
+    kind.example = key;
+    kind.least = kind.most = header.shape;
+  }
+  for (size_t d = 0; d < header.shape.size(); ++d) {
+    kind.least[d] = std::min(kind.least[d], header.shape[d]);
+    kind.most[d] = std::max(kind.most[d], header.shape[d]);
+  }
+  const uint64_t bytes = header.elements() * DTypeBytes(header.dtype());
+  kind.bytes += bytes;
+  kind.largest_bytes = std::max(kind.largest_bytes, bytes);
+}
+
+std::string Describe(DType dtype, const Kind& kind) {
+  std::string text = FormatCount(kind.arrays) + (kind.arrays == 1 ? " array of " : " arrays of ") +
+                     std::string(DTypeName(dtype)) + " [";
+  for (size_t d = 0; d < kind.least.size(); ++d) {
+    text += (d == 0 ? "" : " × ") + std::to_string(kind.least[d]);
+    if (kind.least[d] != kind.most[d]) text += " to " + std::to_string(kind.most[d]);
+  }
+  return text + "]";
+}
+
+Status SeveralKinds(const Kinds& kinds) {
+  std::string message = "the arrays differ in type or in the number of their dimensions:";
+  for (const auto& [form, kind] : kinds) {
+    message += "\n  " + Describe(form.first, kind) + ", for example " + EscapeControl(kind.example);
+  }
+  return InvalidArgumentError(message +
+                              "\nMake them equal, or keep the most frequent form with "
+                              "--on-error skip.");
+}
+
+ArrayForm MakeForm(DType dtype, const Kind& kind) {
+  ArrayForm form;
+  form.dtype = dtype;
+  for (size_t d = 0; d < kind.least.size(); ++d) {
+    const bool same = kind.least[d] == kind.most[d] && kind.least[d] > 0;
+    form.shape.push_back(same ? int64_t{kind.least[d]} : kVariableDim);
+  }
+  form.mean_bytes = static_cast<uint64_t>(kind.bytes / kind.arrays);
+  form.largest_bytes = kind.largest_bytes;
+  form.sizes = Describe(dtype, kind);
+  return form;
+}
+
+Result<Kinds> CountKinds(const InputSet& set, int threads) {
+  std::vector<const Sample*> samples;
+  for (const InputSplit& split : set.splits) {
+    for (const Sample& sample : split.samples) samples.push_back(&sample);
+  }
+  Kinds kinds;
+  PipelineOptions pipeline;
+  pipeline.threads = threads;
+  pipeline.cancelled = WasInterrupted;
+  using MaybeHeader = std::optional<NpyHeader>;
+  RETURN_IF_ERROR(RunOrdered<MaybeHeader>(
+      pipeline, samples.size(),
+      [&](uint64_t index, int) -> Result<MaybeHeader> {
+        const SourceFile& file = samples[index]->image;
+        Result<NpyHeader> header = ReadArrayHeader(JoinPath(set.root, file.path), file.bytes);
+        return header.ok() ? MaybeHeader(*header) : std::nullopt;
+      },
+      [&](uint64_t index, MaybeHeader header) {
+        if (header.has_value()) Count(*header, samples[index]->key, &kinds);
+        return OkStatus();
+      }));
+  return kinds;
+}
+
+}  // namespace
+
+Result<NpyHeader> ReadArrayHeader(const std::string& path, uint64_t file_bytes) {
+  Result<NpyHeader> header = ParseNpyHeader(ReadFileStart(path, kNpyStartBytes), file_bytes);
+  if (header.ok() || header.status().code() != StatusCode::kInvalidArgument) return header;
+  ASSIGN_OR_RETURN(const std::string file, ReadFile(path, file_bytes));
+  return ParseNpyHeader(file, file.size());
+}
+
+Result<ArrayForm> FindArrayForm(const InputSet& set, bool keep_most, int threads) {
+  ASSIGN_OR_RETURN(const Kinds kinds, CountKinds(set, threads));
+  if (kinds.empty()) {
+    return DataLossError("none of the .npy files can be read; pack one alone to see why");
+  }
+  if (kinds.size() > 1 && !keep_most) return SeveralKinds(kinds);
+  const auto most = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+    return a.second.arrays < b.second.arrays;
+  });
+  return MakeForm(most->first.first, most->second);
+}
+
+Result<std::vector<uint32_t>> FitArray(const NpyHeader& header, DType dtype,
+                                       const std::vector<int64_t>& shape) {
+  bool fits = header.dtype() == dtype && header.shape.size() == shape.size();
+  std::vector<uint32_t> dims;
+  for (size_t d = 0; fits && d < shape.size(); ++d) {
+    if (shape[d] == kVariableDim) {
+      dims.push_back(header.shape[d]);
+    } else {
+      fits = shape[d] == int64_t{header.shape[d]};
+    }
+  }
+  if (fits) return dims;
+  return DataLossError("an array of " + std::string(DTypeName(header.dtype())) + " with " +
+                       std::to_string(header.shape.size()) +
+                       " dimensions, unlike the other arrays of the set");
+}
+
+}  // namespace shardmill

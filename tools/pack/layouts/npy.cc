@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reader/base/file.h"
+#include "reader/console/units.h"
+#include "tools/pack/class_table.h"
+#include "tools/pack/layouts/class_folders.h"
+#include "tools/pack/layouts/layouts.h"
+#include "tools/pack/record_key.h"
+#include "tools/pack/split_names.h"
+#include "tools/pack/text_lines.h"
+
+namespace shardmill {
+namespace {
+
+constexpr std::string_view kExtension = ".npy";
+constexpr const char* kWholeList = "labels.csv";
+
+bool HasNpyExtension(const std::string& path) {
+  return path.size() > kExtension.size() &&
+         LowerCase(path.substr(path.size() - kExtension.size())) == kExtension;
+}
+
+const FileKind& NpyFiles() {
+  static const FileKind arrays = {HasNpyExtension, "NumPy arrays", "array's (.npy)"};
+  return arrays;
+}
+
+// A line of a list: which file, and what its class is called there.
+struct ListedArray {
+  std::string path;
+  std::string label;
+  uint64_t line = 0;
+};
+
+struct ArrayList {
+  std::string file;   // the list itself
+  std::string split;  // empty: of the whole set
+  std::vector<ListedArray> arrays;
+};
+
+// The lists at the top of the folder: labels.csv, or one per split.
+std::vector<ArrayList> FindLists(const FolderListing& listing) {
+  std::vector<ArrayList> lists;
+  for (const std::string& name : listing.FilesIn("")) {
+    const std::string lower = LowerCase(name);
+    if (lower.size() < 4 || lower.substr(lower.size() - 4) != ".csv") continue;
+    const std::string split = UsualSplitName(name.substr(0, name.size() - 4));
+    if (lower == kWholeList) return {{name, "", {}}};
+    if (!split.empty()) lists.push_back({name, split, {}});
+  }
+  return lists;
+}
+
+bool IsHeader(const std::vector<std::string>& fields) { return !HasNpyExtension(fields[0]); }
+
+Status ReadList(const FolderListing& listing, ArrayList* list) {
+  ASSIGN_OR_RETURN(const std::vector<TextLine> lines,
+                   ReadLines(JoinPath(listing.root, list->file)));
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string where = list->file + " line " + std::to_string(lines[i].number);
+    auto fields = SplitFields(lines[i].text, ',');
+    if (!fields.ok()) return fields.status().WithContext(where);
+    if (fields->size() != 2) {
+      return InvalidArgumentError(where + ": " + std::to_string(fields->size()) +
+                                  " fields; expected is FILE,LABEL");
+    }
+    const std::string path(TrimBlanks((*fields)[0])), label(TrimBlanks((*fields)[1]));
+    if (i == 0 && IsHeader({path, label})) continue;
+    if (path.empty() || label.empty()) return InvalidArgumentError(where + ": an empty field");
+    list->arrays.push_back({path, label, lines[i].number});
+  }
+  return OkStatus();
+}
+
+// Labels that are all numbers are ids; else they are names.
+std::vector<ClassInfo> MakeClasses(const std::vector<ArrayList>& lists) {
+  std::set<std::string> names;
+  std::optional<uint64_t> last = 0;
+  for (const ArrayList& list : lists) {
+    for (const ListedArray& array : list.arrays) {
+      names.insert(array.label);
+      const Result<uint64_t> id = ParseUnsigned(array.label, kMaxClasses - 1);
+      last = id.ok() && last ? std::optional(std::max(*last, *id)) : std::nullopt;
+    }
+  }
+  std::vector<ClassInfo> classes;
+  for (uint64_t id = 0; last && id <= *last; ++id) {
+    classes.push_back({static_cast<uint32_t>(id), std::to_string(id), std::nullopt});
+  }
+  for (auto name = names.begin(); !last && name != names.end(); ++name) {
+    classes.push_back({static_cast<uint32_t>(classes.size()), *name, std::nullopt});
+  }
+  return classes;
+}
+
+class ArrayListReader {
+ public:
+  ArrayListReader(const FolderListing& listing, InputSet* set) : listing_(listing), set_(set) {
+    for (const ClassInfo& info : set->classes) ids_[info.name] = info.id;
+  }
+
+  Result<InputSplit> ReadSplit(const ArrayList& list) {
+    InputSplit split;
+    split.name = list.split;
+    for (const ListedArray& array : list.arrays) {
+      const auto id = ids_.find(array.label);
+      if (id == ids_.end()) {
+        return InvalidArgumentError(list.file + " line " + std::to_string(array.line) + ": '" +
+                                    array.label + "' is not in the class table");
+      }
+      ASSIGN_OR_RETURN(const std::string key, RecordKey(array.path));
+      const ListedFile* file = listing_.Find(array.path);
+      if (file == nullptr) {
+        split.problems.push_back({key, "the listed file does not exist below the source folder"});
+      } else {
+        split.samples.push_back({key, {file->path, file->bytes}, {}, id->second});
+        ++listed_;
+      }
+    }
+    return split;
+  }
+
+  // Of files that no list names.
+  void NoteOthers() {
+    uint64_t arrays = 0;
+    for (const ListedFile& file : listing_.files) arrays += HasNpyExtension(file.path) ? 1 : 0;
+    if (arrays <= listed_) return;
+    set_->notes.push_back(std::to_string(arrays - listed_) +
+                          " .npy files are in no list and were left out");
+  }
+
+ private:
+  const FolderListing& listing_;
+  InputSet* set_;
+  std::map<std::string, uint32_t> ids_;
+  uint64_t listed_ = 0;
+};
+
+Status ReadLists(const LayoutInput& input, std::vector<ArrayList> lists, InputSet* set) {
+  for (ArrayList& list : lists) RETURN_IF_ERROR(ReadList(input.listing, &list));
+  set->classes = input.classes.empty() ? MakeClasses(lists) : input.classes;
+  ArrayListReader reader(input.listing, set);
+  for (const ArrayList& list : lists) {
+    ASSIGN_OR_RETURN(InputSplit split, reader.ReadSplit(list));
+    if (list.split.empty()) {
+      DivideByKey(std::move(split), set);
+    } else {
+      set->splits.push_back(std::move(split));
+    }
+  }
+  reader.NoteOthers();
+  return OkStatus();
+}
+
+}  // namespace
+
+std::string RecognizeNpy(const FolderListing& listing) {
+  const bool any = std::any_of(listing.files.begin(), listing.files.end(),
+                               [](const ListedFile& file) { return HasNpyExtension(file.path); });
+  const std::vector<ArrayList> lists = FindLists(listing);
+  if (any && !lists.empty()) return lists.front().file + " lists NumPy arrays with their labels";
+  return RecognizeClassFolders(listing, NpyFiles());
+}
+
+Status ReadNpy(const LayoutInput& input, InputSet* set) {
+  set->task = Task::kClassification;
+  set->holds_arrays = true;
+  std::vector<ArrayList> lists = FindLists(input.listing);
+  if (lists.empty()) return ReadClassFolders(input, NpyFiles(), set);
+  return ReadLists(input, std::move(lists), set);
+}
+
+}  // namespace shardmill

@@ -109,14 +109,12 @@ Status BatchFiller::FillShapedField(size_t index, Rows rows, BatchSlot* slot,
   for (uint64_t row = rows.begin; row < rows.end; ++row) {
     const uint64_t record = slot->records[row];
     if (IsBad(row, *worker)) continue;
-    const bool is_known = bad_records_.IsKnown(record);
-    if (!is_known) {
-      Status status = worker->row_filler->FillField(index, row, record, slot);
+    Status status;
+    if (!bad_records_.IsKnown(record)) {
+      status = worker->row_filler->FillField(index, row, record, slot);
       if (status.ok()) continue;
-      RETURN_IF_ERROR(NoteBadRow(row, std::move(status), worker));
-      continue;
     }
-    RETURN_IF_ERROR(NoteBadRow(row, OkStatus(), worker));
+    RETURN_IF_ERROR(NoteBadRow(row, std::move(status), worker));
   }
   return OkStatus();
 }
@@ -208,8 +206,8 @@ Status BatchFiller::RepairRow(const BadRow& bad, BatchSlot* slot, Worker* worker
 }
 
 // Fills the row with the first sound record behind its position in the order of the epoch that is
-// not longer than the padded rows of the batch. That is
-// the same on every rank and thread: it depends on the data and the order alone.
+// not longer than the padded rows of the batch. That is the same on every rank and thread: it
+// depends on the data and the order alone.
 Result<uint64_t> BatchFiller::Substitute(uint64_t row, BatchSlot* slot, Worker* worker) {
   if (worker->order == nullptr) worker->order = plan_.order->NewOrder();
   if (worker->order_epoch != slot->epoch) worker->order->StartEpoch(slot->epoch);

@@ -43,6 +43,7 @@ struct ShardReader::Impl {
   Result<uint64_t> TensorBytes(uint64_t record, uint32_t field, std::vector<uint32_t>* dims) const;
   Status CheckStored(uint64_t record, uint32_t field, const void* stored, uint64_t bytes,
                      StageClock* clock) const;
+  Status CheckMapped(uint64_t record, uint32_t field, const FileRange& range) const;
   Status ReadField(uint64_t record, uint32_t field, void* out, uint64_t bytes,
                    ReadScratch* scratch) const;
   // "PATH: block B: record R: field F: …"
@@ -78,6 +79,23 @@ Status ShardReader::Impl::CheckStored(uint64_t record, uint32_t field, const voi
   EnterStage(clock, Stage::kChecksum);
   ASSIGN_OR_RETURN(const uint64_t expected, index->StoredChecksum(record, field));
   if (Checksum64(stored, bytes) != expected) {
+    return DataLossError("the stored bytes are damaged: their checksum differs");
+  }
+  index->MarkVerified(record, field);
+  return OkStatus();
+}
+
+// CheckStored() for bytes that stay where they are; touches them only when they must be summed.
+Status ShardReader::Impl::CheckMapped(uint64_t record, uint32_t field,
+                                      const FileRange& range) const {
+  if (policy == ChecksumPolicy::kOff) return OkStatus();
+  if (policy == ChecksumPolicy::kFirstTouch) {
+    ASSIGN_OR_RETURN(const bool is_verified, index->IsVerified(record, field));
+    if (is_verified) return OkStatus();
+  }
+  ASSIGN_OR_RETURN(const uint64_t expected, index->StoredChecksum(record, field));
+  ASSIGN_OR_RETURN(const uint64_t sum, file->Checksum64(range.offset, range.bytes));
+  if (sum != expected) {
     return DataLossError("the stored bytes are damaged: their checksum differs");
   }
   index->MarkVerified(record, field);
@@ -238,6 +256,22 @@ void ShardReader::Populate(uint64_t record, int field) const {
   if (!impl_->CheckArguments(record, field).ok()) return;
   const Result<FileRange> range = impl_->index->StoredRange(record, static_cast<uint32_t>(field));
   if (range.ok()) impl_->file->Populate(range->offset, range->bytes);
+}
+
+Result<const uint8_t*> ShardReader::View(uint64_t record, int field) const {
+  RETURN_IF_ERROR(impl_->CheckArguments(record, field));
+  const auto index = static_cast<uint32_t>(field);
+  if (!impl_->parts.schema.fields[index].IsDense() || impl_->file->data() == nullptr) {
+    return InvalidArgumentError(path() + ": field " + impl_->parts.schema.fields[index].name +
+                                " cannot be viewed: only raw fields of a fixed shape can, in "
+                                "files that are mapped");
+  }
+  const Result<FileRange> range = impl_->index->StoredRange(record, index);
+  Status status = range.status();
+  if (status.ok()) status = impl_->file->CheckRange(range->offset, range->bytes);
+  if (status.ok()) status = impl_->CheckMapped(record, index, *range);
+  if (!status.ok()) return impl_->Locate(status, record, field);
+  return impl_->file->data() + range->offset;
 }
 
 Status ShardReader::CheckUnchanged() const {

@@ -120,6 +120,12 @@ class ShardReader {
   // left alone.
   void Warm(uint64_t record, int field) const;
 
+  // Where a field of a record lies in the mapping, its checksum checked as the policy says. Raw
+  // fields of a fixed shape only; within a block, record after record lies side by side. The
+  // memory is as long-lived as the reader, and unfenced: when the file is cut meanwhile, touching
+  // it is a SIGBUS. InvalidArgument for other fields, and when the file is not mapped.
+  Result<const uint8_t*> View(uint64_t record, int field) const;
+
   // Io when the file under this path was replaced or resized since Open(). When only its time of
   // modification is another one, it may have been written to in place, or merely touched: then all
   // that was checked at its first use is checked once more at its next.

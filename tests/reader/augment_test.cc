@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "reader/epoch_order.h"
+
 namespace shardmill {
 namespace {
 
@@ -110,6 +112,21 @@ TEST(Augment, BadOptionsAreInvalidArgument) {
   EXPECT_EQ(code([](A a) { a->border = -1; }), StatusCode::kInvalidArgument);
   EXPECT_EQ(code([](A a) { a->border = 1, a->place = CropPlace::kCenter; }),
             StatusCode::kInvalidArgument);
+}
+
+// A promise to every run that resumes: these change only with kEpochOrderVersion.
+TEST(Augment, GoldenValuesOfVersion1) {
+  ASSERT_EQ(kEpochOrderVersion, 1u);
+  Augment augment;
+  augment.crop_height = 8;
+  augment.crop_width = 8;
+  augment.horizontal_flip = 0.5;
+  augment.vertical_flip = 0.5;
+  const OrderKey key = MakeOrderKey(1, 2, "train", "augment");
+  EXPECT_TRUE(Equal(WindowOf(augment, key, 0, 100, 200), {74, 80, 8, 8, false, false}));
+  EXPECT_TRUE(Equal(WindowOf(augment, key, 1, 100, 200), {76, 17, 8, 8, true, false}));
+  EXPECT_TRUE(Equal(WindowOf(augment, key, 2, 100, 200), {12, 22, 8, 8, false, true}));
+  EXPECT_TRUE(Equal(WindowOf(augment, key, 3, 100, 200), {75, 56, 8, 8, true, false}));
 }
 
 }  // namespace

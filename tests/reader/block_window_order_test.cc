@@ -155,5 +155,17 @@ TEST(BlockWindowOrder, MixesClassSortedRecordsAlmostLikeAUniformShuffle) {
   EXPECT_GT(best, 0.98 * std::log2(20.0));
 }
 
+// A promise to every run that resumes: these change only with kEpochOrderVersion.
+TEST(BlockWindowOrder, GoldenValuesOfVersion1) {
+  ASSERT_EQ(kEpochOrderVersion, 1u);
+  BlockWindowOrder small(1003, {8, 10}, 1, "train");
+  small.StartEpoch(2);
+  EXPECT_EQ(Range(&small, 0, 8), (std::vector<uint64_t>{712, 963, 939, 962, 937, 714, 531, 936}));
+  BlockWindowOrder huge(1000000000000, {4096, 64}, 42, "train");
+  huge.StartEpoch(7);
+  EXPECT_EQ(Range(&huge, 500000000000, 4),
+            (std::vector<uint64_t>{511322935707, 29299709952, 837431419636, 665261659909}));
+}
+
 }  // namespace
 }  // namespace shardmill

@@ -131,5 +131,28 @@ TEST(BucketOrder, ALengthThatCannotBeReadIsAnErrorEachTime) {
   EXPECT_TRUE(order.Fill(0, 1, &record).ok());
 }
 
+class Counting : public RecordOrder {
+ public:
+  uint64_t length() const override { return kRecords; }
+  void StartEpoch(uint64_t) override {}
+  Status Fill(uint64_t first, uint64_t count, uint64_t* out) override {
+    std::iota(out, out + count, first);
+    return OkStatus();
+  }
+};
+
+// A promise to every run that resumes: these change only with kEpochOrderVersion.
+TEST(BucketOrder, GoldenValuesOfVersion1) {
+  ASSERT_EQ(kEpochOrderVersion, 1u);
+  BucketOrder order(std::make_unique<Counting>(),
+                    [](uint64_t record, uint64_t* length) {
+                      *length = record * 37 % 101;
+                      return OkStatus();
+                    },
+                    {4, 25, 1, "train"});
+  order.StartEpoch(2);
+  EXPECT_EQ(Range(&order, 100, 8), (std::vector<uint64_t>{121, 132, 162, 192, 100, 130, 160, 190}));
+}
+
 }  // namespace
 }  // namespace shardmill

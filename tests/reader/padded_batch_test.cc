@@ -273,5 +273,75 @@ TEST(PaddedBatch, BadOptionsAreInvalidArgumentThatNamesThem) {
   expect("window_batches", [](O o) { o->buckets = {"features", uint64_t{1} << 32}; });
 }
 
+// The stored bytes of the features of a record.
+std::string FeatureBytes(uint64_t record) {
+  const auto features = RaggedFeatures(record);
+  return std::string(reinterpret_cast<const char*>(features.data()), features.size() * 4);
+}
+
+std::string ShardOf(const std::string& folder, uint64_t record) {
+  return folder + "/train-0000" + std::to_string(record / 20) + "-of-00003.shard";
+}
+
+TEST(PaddedBatch, SubstituteIsTheNextSoundRecordThatFitsTheRow) {
+  const std::string folder = WriteRaggedDataset("padded-substitute", RaggedOptions());
+  // A record in the first batch of 8, with a longer one than that batch behind it.
+  uint64_t bad = 0;
+  while (RaggedLength(bad) == 0) ++bad;
+  std::vector<uint64_t> batch(8);
+  for (uint64_t i = 0; i < 8; ++i) batch[i] = i;
+  const int64_t longest = Longest(batch);
+  DamageTestBytes(ShardOf(folder, bad), FeatureBytes(bad), 5);
+  auto dataset = Dataset::Open(folder, "train");
+  ASSERT_TRUE(dataset.ok()) << dataset.status().ToString();
+  BatchLoaderOptions options = Options();
+  options.order = Order::kStored;
+  options.bad_records = BadRecordPolicy::kSubstitute;
+  auto loader = OpenLoader(*dataset, options);
+  auto next = loader->Next();
+  ASSERT_TRUE(next.ok() && next->has_value()) << next.status().ToString();
+  uint64_t expected = bad + 1;
+  while (RaggedLength(expected) > longest) ++expected;
+  EXPECT_EQ((**next).records()[bad], expected);
+  const FieldView& view = (**next).field("features");
+  EXPECT_EQ(view.shape[1], longest);
+  EXPECT_EQ(view.lengths[bad], RaggedLength(expected));
+  EXPECT_EQ(std::memcmp(view.as<float>() + static_cast<int64_t>(bad) * longest * 3,
+                        FeatureBytes(expected).data(), FeatureBytes(expected).size()),
+            0);
+}
+
+TEST(PaddedBatch, DamagedLengthsAreBadRecordsOfTheirBlock) {
+  const std::string folder = WriteRaggedDataset("padded-damage", RaggedOptions());
+  // The first record of a block of 8 whose features come first behind the table of lengths.
+  uint64_t first = 0;
+  while (RaggedLength(first) == 0 || first % 20 % 8 != 0) ++first;
+  DamageTestBytes(ShardOf(folder, first), FeatureBytes(first), -1);
+  const uint64_t end = first + std::min<uint64_t>(8, 20 - first % 20);
+  BatchLoaderOptions options = Options();
+  for (bool buckets : {false, true}) {
+    if (buckets) options.buckets = {"features", 4};
+    auto dataset = Dataset::Open(folder, "train");
+    ASSERT_TRUE(dataset.ok()) << dataset.status().ToString();
+    options.bad_records = BadRecordPolicy::kFail;
+    auto loader = OpenLoader(*dataset, options);
+    Status status;
+    for (int step = 0; step < 8 && status.ok(); ++step) status = loader->Next().status();
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+    EXPECT_NE(status.message().find("offsets are damaged"), std::string::npos) << status.message();
+    options.bad_records = BadRecordPolicy::kSkip;
+    loader = OpenLoader(*dataset, options);
+    const auto batches = ReadAll(loader.get());
+    ASSERT_EQ(batches.size(), 8u);
+    for (const SeenBatch& batch : batches) {
+      for (size_t row = 0; row < batch.records.size(); ++row) {
+        const bool is_bad = batch.records[row] >= first && batch.records[row] < end;
+        ASSERT_EQ(batch.weights[row], is_bad ? 0 : 1);
+      }
+    }
+    EXPECT_EQ(loader->bad_records().size(), end - first);
+  }
+}
+
 }  // namespace
 }  // namespace shardmill

@@ -165,15 +165,20 @@ std::vector<uint8_t> TestLabel(uint64_t record, const TestDatasetOptions& option
   return label;
 }
 
-void DamageTestImage(const std::string& path, uint64_t record, const TestDatasetOptions& options) {
+void DamageTestBytes(const std::string& path, const std::string& stored, int64_t at) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const auto image = TestImage(record, options);
-  const size_t at = bytes.find(std::string(image.begin(), image.end()));
-  ASSERT_NE(at, std::string::npos);
+  const size_t found = bytes.find(stored);
+  ASSERT_NE(found, std::string::npos);
+  const auto place = static_cast<size_t>(static_cast<int64_t>(found) + at);
   file.clear();
-  file.seekp(static_cast<std::streamoff>(at) + 20);
-  file.put(static_cast<char>(~bytes[at + 20]));
+  file.seekp(static_cast<std::streamoff>(place));
+  file.put(static_cast<char>(~bytes[place]));
+}
+
+void DamageTestImage(const std::string& path, uint64_t record, const TestDatasetOptions& options) {
+  const auto image = TestImage(record, options);
+  DamageTestBytes(path, std::string(image.begin(), image.end()), 20);
 }
 
 void AddTestField(const FieldSpec& spec, const void* data, uint64_t bytes,

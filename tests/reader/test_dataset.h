@@ -62,6 +62,8 @@ void SetTestKey(const std::string& key, EncodedRecord* record);
 // Writes the records of TestDatasetOptions.
 std::string WriteTestDataset(const std::string& name, const TestDatasetOptions& options);
 
+// Finds `stored` in a file and changes its byte number `at`, which may lie before it or behind it.
+void DamageTestBytes(const std::string& path, const std::string& stored, int64_t at);
 // Changes one stored byte of the image of a record, which lies in the shard at `path`.
 void DamageTestImage(const std::string& path, uint64_t record, const TestDatasetOptions& options);
 

@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "reader/epoch_order.h"
+
 namespace shardmill {
 namespace {
 
@@ -75,6 +77,16 @@ TEST(WeightedOrder, BadWeightsAreInvalidArgument) {
                                              {}}) {
     EXPECT_EQ(WeightTable::Create(weights).status().code(), StatusCode::kInvalidArgument);
   }
+}
+
+// A promise to every run that resumes: these change only with kEpochOrderVersion.
+TEST(WeightedOrder, GoldenValuesOfVersion1) {
+  ASSERT_EQ(kEpochOrderVersion, 1u);
+  std::vector<double> weights;
+  for (int i = 0; i < 1000; ++i) weights.push_back(1 + i % 7);
+  const auto draws = Draws(weights, 1000, 1, 2);
+  EXPECT_EQ(std::vector<uint64_t>(draws.begin(), draws.begin() + 8),
+            (std::vector<uint64_t>{544, 769, 893, 815, 370, 734, 146, 936}));
 }
 
 }  // namespace

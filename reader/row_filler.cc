@@ -10,8 +10,9 @@ namespace {
 // A record whose shape varies may claim any size; more than this is no record that fits a batch.
 constexpr uint64_t kMaxShapedBytes = uint64_t{1} << 34;
 
+// At least one byte, so that the pointer is never null.
 uint8_t* Grow(std::vector<uint8_t>* memory, uint64_t bytes) {
-  if (memory->size() < bytes) memory->resize(bytes);
+  if (memory->size() < bytes || memory->empty()) memory->resize(std::max<uint64_t>(1, bytes));
   return memory->data();
 }
 

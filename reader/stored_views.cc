@@ -19,6 +19,7 @@ Result<std::unique_ptr<StoredViews>> StoredViews::Open(std::shared_ptr<const Dat
   ASSIGN_OR_RETURN(views->split_, views->dataset_->split(options.split));
   RETURN_IF_ERROR(views->PlanSteps());
   RETURN_IF_ERROR(views->PlanFields());
+  RETURN_IF_ERROR(views->dataset_->CheckUnchanged());
   return views;
 }
 
@@ -77,19 +78,28 @@ Result<bool> StoredViews::Next(ViewBatch* batch) {
   batch->first_record_ = first + slice.begin;
   batch->rows_ = static_cast<int64_t>(slice.end - slice.begin);
   batch->global_rows_ = static_cast<int64_t>(global_rows);
-  size_t runs = 0;
-  for (uint64_t record = first + slice.begin; record < first + slice.end; ++runs) {
-    if (batch->runs_.size() == runs) batch->runs_.emplace_back();
-    RETURN_IF_ERROR(AddRun(record, first + slice.end - record, &batch->runs_[runs]));
-    record += static_cast<uint64_t>(batch->runs_[runs].rows);
+  for (; !batch->runs_.empty(); batch->runs_.pop_back()) {
+    batch->spare_.push_back(std::move(batch->runs_.back()));
   }
-  batch->runs_.resize(runs);
+  for (uint64_t record = first + slice.begin; record < first + slice.end;) {
+    ViewRun* run = NewRun(batch);
+    RETURN_IF_ERROR(FillRun(record, first + slice.end - record, run));
+    record += static_cast<uint64_t>(run->rows);
+  }
   ++next_step_;
   return true;
 }
 
+// One more run, in memory of an earlier batch where there is some.
+ViewRun* StoredViews::NewRun(ViewBatch* batch) {
+  if (batch->spare_.empty()) return &batch->runs_.emplace_back();
+  batch->runs_.push_back(std::move(batch->spare_.back()));
+  batch->spare_.pop_back();
+  return &batch->runs_.back();
+}
+
 // The run that begins at a record: up to `most_rows` rows, to the end of the block at most.
-Status StoredViews::AddRun(uint64_t first_record, uint64_t most_rows, ViewRun* run) const {
+Status StoredViews::FillRun(uint64_t first_record, uint64_t most_rows, ViewRun* run) const {
   const auto [shard, in_shard] = split_->Locate(first_record);
   // Every block but the last has as many records as the first.
   const uint64_t block_records = shard->block(0).records;

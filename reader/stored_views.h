@@ -69,15 +69,18 @@ class ViewBatch {
   int64_t rows_ = 0;
   int64_t global_rows_ = 0;
   std::vector<ViewRun> runs_;
+  std::vector<ViewRun> spare_;  // memory of earlier batches that had more runs
 };
 
 class StoredViews {
  public:
-  // InvalidArgument names the option, or the field that cannot be viewed.
+  // InvalidArgument names the option, or the field that cannot be viewed; Io when a shard was
+  // replaced since the data set was opened.
   static Result<std::unique_ptr<StoredViews>> Open(std::shared_ptr<const Dataset> dataset,
                                                    const StoredViewsOptions& options);
 
-  // Makes `batch` the next one, in its own memory; false after the last. DataLoss names shard,
+  // Makes `batch` the next one, in its own memory: one that is used again and again allocates
+  // nothing in steady state. False after the last. DataLoss names shard,
   // record and field.
   Result<bool> Next(ViewBatch* batch);
 
@@ -87,7 +90,8 @@ class StoredViews {
   StoredViews() = default;
   Status PlanSteps();
   Status PlanFields();
-  Status AddRun(uint64_t first_record, uint64_t most_rows, ViewRun* run) const;
+  static ViewRun* NewRun(ViewBatch* batch);
+  Status FillRun(uint64_t first_record, uint64_t most_rows, ViewRun* run) const;
   Result<const uint8_t*> ViewRows(const ShardReader& shard, uint64_t first, uint64_t rows,
                                   int field) const;
 

@@ -185,5 +185,23 @@ TEST(AugmentedBatch, WhatNoTransformFitsIsAnErrorThatSaysSo) {
   EXPECT_NE(refused.status().message().find("none of the fields"), std::string::npos);
 }
 
+TEST(AugmentedBatch, JpegImagesArriveDecodedWithoutAnyTransformToo) {
+  RaggedOptions ragged;
+  ragged.image_codec = Codec::kJpeg;
+  ragged.image_is_fixed = true;
+  const auto dataset = OpenRagged("jpeg", ragged);
+  BatchLoaderOptions options = Options();
+  options.augment = {};
+  options.threads = 2;
+  for (const SeenBatch& batch : ReadAll(dataset, options)) {
+    for (size_t row = 0; row < 7; ++row) {
+      const auto image = RaggedImage(batch.records[row], ragged);
+      for (size_t i = 0; i < image.size(); ++i) {
+        ASSERT_NEAR(static_cast<uint8_t>(batch.fields[0][row * image.size() + i]), image[i], 12);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace shardmill

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "reader/batch_loader.h"
+#include "reader/stored_views.h"
 #include "tests/reader/loader_testing.h"
 #include "tests/reader/ragged_dataset.h"
 
@@ -139,9 +140,10 @@ TEST(BatchLoaderLifetime, APaddedAndAugmentedBatchAllocatesNothingInSteadyState)
   RaggedOptions ragged;
   ragged.records = 240;
   ragged.image_is_fixed = true;
-  for (Codec codec : {Codec::kRaw, Codec::kZstd}) {
+  for (Codec codec : {Codec::kRaw, Codec::kZstd, Codec::kJpeg}) {
+    SCOPED_TRACE(CodecName(codec));
     ragged.image_codec = codec;
-    ragged.features_codec = codec;
+    ragged.features_codec = codec == Codec::kJpeg ? Codec::kRaw : codec;
     auto dataset = Dataset::Open(WriteRaggedDataset("steady-ragged", ragged), "train");
     ASSERT_TRUE(dataset.ok()) << dataset.status().ToString();
     BatchLoaderOptions options = Options(4, 2);
@@ -165,6 +167,31 @@ TEST(BatchLoaderLifetime, APaddedAndAugmentedBatchAllocatesNothingInSteadyState)
     }
     EXPECT_EQ(allocations - before, 0u);
     EXPECT_EQ(batches, 55);
+  }
+}
+
+TEST(BatchLoaderLifetime, AViewAllocatesNothingInSteadyState) {
+  TestDatasetOptions test_options = MediumRecords();
+  test_options.label_codec = Codec::kRaw;
+  const auto dataset = OpenTestDataset("steady-views", test_options);
+  StoredViewsOptions options;
+  options.split = "train";
+  options.global_batch = 7;
+  ViewBatch batch;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    auto views = StoredViews::Open(dataset, options);
+    ASSERT_TRUE(views.ok()) << views.status().ToString();
+    const uint64_t before = allocations;
+    int64_t rows = 0;
+    while (true) {
+      const auto more = (*views)->Next(&batch);
+      if (!more.ok() || !*more) break;
+      rows += batch.rows();
+    }
+    EXPECT_EQ(rows, 120);
+    if (epoch > 0) {
+      EXPECT_EQ(allocations - before, 0u);
+    }
   }
 }
 

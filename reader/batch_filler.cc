@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -58,7 +60,7 @@ Status BatchFiller::Fill(BatchSlot* slot, uint32_t part, int worker_number) {
   rows.begin = part * plan_.rows_per_part;
   rows.end = std::min(slot->rows, rows.begin + plan_.rows_per_part);
   const uint64_t reading_before = ReadingNs(worker);
-  const Status status = FillRows(slot, rows, &worker);
+  const Status status = FillRowsFenced(slot, rows, &worker);
   worker.clock.Enter(Stage::kWaitForSlot);
   RETURN_IF_ERROR(status);
   NoteWhetherCold(rows, ReadingNs(worker) - reading_before, &worker);
@@ -68,6 +70,21 @@ Status BatchFiller::Fill(BatchSlot* slot, uint32_t part, int worker_number) {
 
 uint64_t BatchFiller::ReadingNs(const Worker& worker) {
   return worker.clock.nanoseconds(Stage::kDisk) + worker.clock.nanoseconds(Stage::kCopy);
+}
+
+// An exception (memory that is not to be had, a library that throws) becomes an error that names
+// the record in work.
+Status BatchFiller::FillRowsFenced(BatchSlot* slot, Rows rows, Worker* worker) {
+  std::string what;
+  try {
+    return FillRows(slot, rows, worker);
+  } catch (const std::bad_alloc&) {
+    what = "out of memory";
+  } catch (const std::exception& error) {
+    what = std::string("exception: ") + error.what();
+  }
+  const auto [shard, record] = plan_.split->Locate(worker->record);
+  return InternalError(shard->path() + ": record " + std::to_string(record) + ": " + what);
 }
 
 Status BatchFiller::FillRows(BatchSlot* slot, Rows rows, Worker* worker) {
@@ -109,6 +126,7 @@ Status BatchFiller::FillShapedField(size_t index, Rows rows, BatchSlot* slot,
   for (uint64_t row = rows.begin; row < rows.end; ++row) {
     const uint64_t record = slot->records[row];
     if (IsBad(row, *worker)) continue;
+    worker->record = record;
     Status status;
     if (!bad_records_.IsKnown(record)) {
       status = worker->row_filler->FillField(index, row, record, slot);
@@ -147,6 +165,7 @@ Status BatchFiller::ReadField(const BatchSlot& slot, const FieldPlan& field, Row
       const auto [warm_shard, warm_record] = plan_.split->Locate(slot.records[row + kRowsWarm]);
       warm_shard->Warm(warm_record, field.stored_index);
     }
+    worker->record = slot.records[row];
     if (bad_records_.IsKnown(slot.records[row])) {
       RETURN_IF_ERROR(NoteBadRow(row, OkStatus(), worker));
       continue;
@@ -162,6 +181,7 @@ Status BatchFiller::ExpandField(const BatchSlot& slot, const FieldPlan& field, R
                                 const uint8_t* stored, uint8_t* out, Worker* worker) const {
   const uint64_t elements = field.stored_bytes / DTypeBytes(field.stored.dtype);
   for (uint64_t row = rows.begin; row < rows.end; ++row) {
+    worker->record = slot.records[row];
     Status status = IsBad(row, *worker) ? OkStatus() : field.Deliver(stored, elements, out);
     if (!status.ok()) {
       status = LocateInSplit(status, plan_, field, slot.records[row]);
@@ -218,6 +238,7 @@ Result<uint64_t> BatchFiller::Substitute(uint64_t row, BatchSlot* slot, Worker* 
     uint64_t candidate = 0;
     RETURN_IF_ERROR(worker->order->Fill((position + next) % length, 1, &candidate));
     if (bad_records_.IsKnown(candidate)) continue;
+    worker->record = candidate;
     if (!worker->row_filler->Fits(candidate, *slot)) continue;
     const Status status = worker->row_filler->FillRow(row, candidate, slot);
     if (status.ok()) return candidate;

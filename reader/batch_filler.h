@@ -53,6 +53,7 @@ class BatchFiller {
     std::vector<BadRow> bad_rows;        // of the part in work
     std::unique_ptr<RecordOrder> order;  // made when a substitute is first looked for
     std::optional<uint64_t> order_epoch;
+    uint64_t record = 0;       // in work
     int64_t major_faults = 0;  // up to the last slow part
   };
   struct Rows {
@@ -60,6 +61,7 @@ class BatchFiller {
     uint64_t end = 0;
   };
 
+  Status FillRowsFenced(BatchSlot* slot, Rows rows, Worker* worker);
   Status FillRows(BatchSlot* slot, Rows rows, Worker* worker);
   Status FillPlainField(const FieldPlan& field, Rows rows, BatchSlot* slot, Worker* worker) const;
   Status FillShapedField(size_t index, Rows rows, BatchSlot* slot, Worker* worker) const;

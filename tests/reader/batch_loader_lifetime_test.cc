@@ -17,12 +17,13 @@
 
 namespace {
 
-// Every heap allocation of the process through operator new.
+// Every heap allocation of the process through operator new; larger ones than this fail.
 std::atomic<uint64_t> allocations{0};
+std::atomic<size_t> largest_allocation{~size_t{0}};
 
 void* CountedAllocation(size_t bytes) {
   allocations.fetch_add(1, std::memory_order_relaxed);
-  void* memory = std::malloc(bytes == 0 ? 1 : bytes);
+  void* memory = bytes > largest_allocation ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -199,7 +200,7 @@ TEST(BatchLoaderLifetime, LeavingMidEpochJoinsThreadsAndKeepsNoMemory) {
   const auto dataset = OpenTestDataset("leaving", MediumRecords());
   const int threads_before = ThreadCount();
   uint64_t kib_before = 0;
-  for (int repeat = 0; repeat < 200; ++repeat) {
+  for (int repeat = 0; repeat < 1000; ++repeat) {
     {
       auto loader = OpenLoader(dataset, Options(6, 1 + repeat % 4));
       Batch held;
@@ -215,6 +216,45 @@ TEST(BatchLoaderLifetime, LeavingMidEpochJoinsThreadsAndKeepsNoMemory) {
   // One loader alone holds about 3 MiB; the allocator may keep a little for reuse.
   if (!kSanitized) {
     EXPECT_LT(AnonymousKib(), kib_before + 2048);
+  }
+}
+
+TEST(BatchLoaderLifetime, ExceptionInAWorkerIsAnErrorThatNamesTheRecord) {
+  TestDatasetOptions test_options;
+  test_options.height = 200;
+  test_options.width = 200;
+  test_options.variable_height = true;
+  test_options.records = 4;
+  test_options.shards = 1;
+  const auto dataset = OpenTestDataset("exception", test_options);
+  BatchLoaderOptions options = Options(2, 2);
+  options.order = Order::kStored;
+  options.fields = {{"image"}};
+  options.augment.crop_height = 10;
+  options.augment.crop_width = 10;
+  // An image has 120,000 bytes; a worker finds no memory to decode it.
+  largest_allocation = 100000;
+  auto loader = OpenLoader(dataset, options);
+  const Status status = loader->Next().status();
+  largest_allocation = ~size_t{0};
+  EXPECT_EQ(status.code(), StatusCode::kInternal);
+  for (const char* part : {"train-00000-of-00001.shard", "record 0", "out of memory"}) {
+    EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
+  }
+}
+
+TEST(BatchLoaderLifetime, ASlowConsumerGetsEveryBatchAndTheRingStaysAsItIs) {
+  const auto dataset = OpenTestDataset("slow", MediumRecords());
+  BatchLoaderOptions options = Options(6, 3);
+  options.slots = 2;
+  auto loader = OpenLoader(dataset, options);
+  for (uint64_t step = 0; step < 20; ++step) {
+    auto batch = loader->Next();
+    ASSERT_TRUE(batch.ok() && batch->has_value());
+    // Time enough to fill the ring, and more, if it were not bounded.
+    for (int turn = 0; turn < 200; ++turn) std::this_thread::yield();
+    ASSERT_EQ((**batch).step(), step);
+    ASSERT_LE(loader->times().records, (step + 2) * 6);
   }
 }
 

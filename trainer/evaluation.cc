@@ -12,11 +12,15 @@ namespace {
 // The matrix of all ranks.
 Result<ConfusionMatrix> SumMatrix(const ConfusionMatrix& own, Communicator* communicator) {
   std::vector<uint64_t> counts = own.counts();
-  counts.push_back(own.ignored());
+  for (const uint64_t count : {own.ignored(), own.top_five_hits(), own.top_five_records()}) {
+    counts.push_back(count);
+  }
   RETURN_IF_ERROR(
       communicator->Sum(counts.data(), static_cast<int64_t>(counts.size()), "confusion matrix"));
   ConfusionMatrix sum(own.classes(), own.ignore());
-  sum.AddIgnored(counts.back());
+  const size_t extra = counts.size() - 3;
+  sum.AddIgnored(counts[extra]);
+  sum.AddTopFive(counts[extra + 1], counts[extra + 2]);
   for (int label = 0; label < own.classes(); ++label) {
     for (int predicted = 0; predicted < own.classes(); ++predicted) {
       sum.AddCount(label, predicted, counts[label * own.classes() + predicted]);

@@ -34,6 +34,20 @@ Status ConfusionMatrix::Add(const ClassId* labels, const ClassId* predicted, int
 template Status ConfusionMatrix::Add(const uint8_t*, const uint8_t*, int64_t);
 template Status ConfusionMatrix::Add(const uint16_t*, const uint16_t*, int64_t);
 
+template <typename ClassId>
+void ConfusionMatrix::AddTopFive(ClassId label, const float* scores) {
+  if ((ignore_ && label == *ignore_) || label >= static_cast<uint32_t>(classes_)) return;
+  int better = 0;
+  for (int k = 0; k < classes_; ++k) {
+    // Of equals the first counts as the more likely one, as for predictions.
+    better += scores[k] > scores[label] || (scores[k] == scores[label] && k < label);
+  }
+  AddTopFive(better < 5 ? 1 : 0, 1);
+}
+
+template void ConfusionMatrix::AddTopFive(uint8_t, const float*);
+template void ConfusionMatrix::AddTopFive(uint16_t, const float*);
+
 void ConfusionMatrix::AddCount(int label, int predicted, uint64_t count) {
   SHARDMILL_CHECK(label >= 0 && label < classes_ && predicted >= 0 && predicted < classes_);
   counts_[static_cast<size_t>(label) * classes_ + predicted] += count;
@@ -43,6 +57,7 @@ void ConfusionMatrix::Merge(const ConfusionMatrix& other) {
   SHARDMILL_CHECK(other.classes_ == classes_);
   for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
   ignored_ += other.ignored_;
+  AddTopFive(other.top_five_hits_, other.top_five_records_);
 }
 
 namespace {
@@ -82,6 +97,7 @@ Scores ComputeScores(const ConfusionMatrix& matrix) {
   }
   Scores scores;
   scores.pixel_accuracy = Ratio(correct, total);
+  scores.top_five_accuracy = Ratio(matrix.top_five_hits(), matrix.top_five_records());
   for (int k = 0; k < classes; ++k) {
     const uint64_t hit = matrix.count(k, k);
     scores.class_accuracy.push_back(Ratio(hit, labelled[k]));

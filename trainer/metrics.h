@@ -24,6 +24,17 @@ class ConfusionMatrix {
   template <typename ClassId>
   Status Add(const ClassId* labels, const ClassId* predicted, int64_t pixels);
 
+  // Counts a label of a record that has one class, given its scores per class: whether it is one of
+  // the five most likely. Labels that Add does not count are left out.
+  template <typename ClassId>
+  void AddTopFive(ClassId label, const float* scores);
+  void AddTopFive(uint64_t hits, uint64_t records) {
+    top_five_hits_ += hits;
+    top_five_records_ += records;
+  }
+  uint64_t top_five_hits() const { return top_five_hits_; }
+  uint64_t top_five_records() const { return top_five_records_; }
+
   // Requires 0 <= label, predicted < classes().
   void AddCount(int label, int predicted, uint64_t count);
   void AddIgnored(uint64_t count) { ignored_ += count; }
@@ -41,15 +52,18 @@ class ConfusionMatrix {
   int classes_;
   std::optional<uint32_t> ignore_;
   uint64_t ignored_ = 0;
+  uint64_t top_five_hits_ = 0;
+  uint64_t top_five_records_ = 0;
   std::vector<uint64_t> counts_;
 };
 
 // nullopt where there is nothing to divide by: the score does not exist, and means leave it out.
 // A class that occurs in no label but was predicted has an IoU of 0, which does count.
 struct Scores {
-  std::optional<double> pixel_accuracy;  // of all pixels with a class
-  std::optional<double> mean_accuracy;   // over classes that occur in the labels
-  std::optional<double> mean_iou;        // over classes that occur in labels or predictions
+  std::optional<double> pixel_accuracy;     // of all pixels with a class
+  std::optional<double> mean_accuracy;      // over classes that occur in the labels
+  std::optional<double> top_five_accuracy;  // of records with one class, where it was counted
+  std::optional<double> mean_iou;           // over classes that occur in labels or predictions
   std::vector<std::optional<double>> class_accuracy;
   std::vector<std::optional<double>> class_iou;
   std::vector<uint64_t> class_pixels;  // labelled pixels

@@ -7,6 +7,8 @@ namespace shardmill {
 
 // Trains: the default command.
 void AddTrainCommand(CommandLine* commands);
+// Writes predictions of a checkpoint.
+void AddPredictCommand(CommandLine* commands);
 // Prints the description of a model.
 void AddModelCommand(CommandLine* commands);
 // Scores a checkpoint on a split.

@@ -15,6 +15,7 @@ int Run(int argc, char** argv) {
                        std::string(kVersion));
   AddTrainCommand(&commands);
   AddEvaluateCommand(&commands);
+  AddPredictCommand(&commands);
   AddModelCommand(&commands);
   commands.SetDefault("train");
   // All ranks were started with the same words: one of them tells what is wrong with them.

@@ -151,5 +151,22 @@ TEST(ConfusionMatrix, PredictionOutsideTheClassesIsInternal) {
   EXPECT_EQ(matrix.Add(&label, &predicted, 1).code(), StatusCode::kInternal);
 }
 
+TEST(TopFive, CountsLabelsAmongTheFiveLargestScores) {
+  ConfusionMatrix matrix(7, 6);
+  const std::vector<float> scores = {7, 6, 5, 4, 3, 2, 9};  // class 6 is ignored as a label only
+  for (uint8_t label = 0; label < 7; ++label) matrix.AddTopFive(label, scores.data());
+  matrix.AddTopFive(uint8_t{200}, scores.data());
+  EXPECT_EQ(matrix.top_five_records(), 6u);
+  EXPECT_EQ(matrix.top_five_hits(), 4u);
+  const std::vector<float> equal(7, 1.0f);
+  for (uint16_t label = 0; label < 6; ++label) matrix.AddTopFive(label, equal.data());
+  EXPECT_EQ(matrix.top_five_hits(), 4u + 5u);
+  ConfusionMatrix sum(7, 6);
+  sum.Merge(matrix);
+  sum.Merge(matrix);
+  EXPECT_NEAR(*ComputeScores(sum).top_five_accuracy, 0.75, 1e-12);
+  EXPECT_FALSE(ComputeScores(ConfusionMatrix(7, 6)).top_five_accuracy);
+}
+
 }  // namespace
 }  // namespace shardmill

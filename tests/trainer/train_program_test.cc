@@ -78,6 +78,58 @@ TEST(TrainProgram, ClassifierLearns) {
   }
 }
 
+TEST(TrainProgram, EvaluatesByWindowsAndPredicts) {
+  const std::string output = FreshPath("predicts");
+  const ProgramResult trained = RunTrainer(Small(Shapes(), output) + Words{"--ema", "0.5"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const Words scored = {Shapes(), "--checkpoint", output + "/best.ckpt", "--threads", "1"};
+  const std::string picture = output + "/confusion.png";
+  const ProgramResult whole =
+      RunTrainer(Words{"evaluate"} + scored + Words{"--json", "--confusion", picture});
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_NE(whole.out.find("\"confusion\""), std::string::npos) << whole.out;
+  EXPECT_TRUE(std::filesystem::exists(picture));
+  // The average of the weights was the best: evaluation sees it as training did.
+  const double best = std::atof(ValueAfter(trained.out, "best mIoU").c_str());
+  EXPECT_NEAR(std::atof(ValueAfter(whole.out, "\"miou\":").c_str()), best, 1e-4);
+  const ProgramResult windows =
+      RunTrainer(Words{"evaluate"} + scored + Words{"--window", "16x16", "--json"});
+  EXPECT_EQ(ValueAfter(windows.out, "\"miou\":"), ValueAfter(whole.out, "\"miou\":"));
+  ExpectFailure(
+      RunTrainer(Words{"evaluate"} + scored + Words{"--window", "8x8", "--stride", "9x8"}), 2,
+      "--stride");
+  const ProgramResult predicted =
+      RunTrainer(Words{"predict"} + scored + Words{"--output", output + "/maps", "--limit", "3"});
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  EXPECT_EQ(predicted.out, "3 predictions in " + output + "/maps\n");
+  int maps = 0, overlays = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(output + "/maps")) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_regular_file()) continue;
+    (name.find(".overlay.png") != std::string::npos ? overlays : maps) += 1;
+  }
+  EXPECT_EQ(maps, 3);
+  EXPECT_EQ(overlays, 3);
+}
+
+TEST(TrainProgram, ModelOfAFileTrainsResumesAndIsEvaluatedWithoutTheFile) {
+  const std::string output = FreshPath("model_file");
+  const std::string file = FreshPath("model") + ".txtpb";
+  const ProgramResult printed = RunTrainer({"model", "unet", "--width", "2", "--depth", "1"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  std::ofstream(file) << printed.out;
+  const Words words = {Shapes(), "--output", output,      "--model", file,       "--batch", "6",
+                       "--lr",   "0.02",     "--threads", "1",       "--epochs", "2"};
+  ASSERT_EQ(RunTrainer(words + Words{"--limit-steps", "5"}).exit_code, 0);
+  std::filesystem::remove(file);
+  const ProgramResult resumed = RunTrainer({Shapes(), "--output", output, "--resume"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  const ProgramResult scores =
+      RunTrainer({"evaluate", Shapes(), "--checkpoint", output + "/last.ckpt", "--threads", "1"});
+  EXPECT_EQ(scores.exit_code, 0) << scores.err;
+  ExpectFailure(RunTrainer(words + Words{"--overwrite"}), 3, file);
+}
+
 TEST(TrainProgram, SameSeedGivesTheSameWeightsAndAnotherSeedOthers) {
   const auto hash = [](const std::string& output, const std::string& seed) {
     const ProgramResult result =

@@ -10,6 +10,13 @@ Status Count(const LabelBatch& labels, Graph* graph, ClassId* predicted, Confusi
                      labels.n * labels.h * labels.w);
 }
 
+template <typename ClassId>
+void CountTopFive(const LabelBatch& labels, const float* logits, ConfusionMatrix* matrix) {
+  for (int64_t n = 0; n < labels.n; ++n) {
+    matrix->AddTopFive(static_cast<const ClassId*>(labels.data)[n], logits + n * matrix->classes());
+  }
+}
+
 }  // namespace
 
 Result<LossResult> RowScorer::Score(Graph* graph, const BatchRows& rows, ConfusionMatrix* matrix) {
@@ -21,6 +28,12 @@ Result<LossResult> RowScorer::Score(Graph* graph, const BatchRows& rows, Confusi
       rows.labels.type == LabelType::kIndexU8
           ? Count(rows.labels, graph, reinterpret_cast<uint8_t*>(predicted_.data()), matrix)
           : Count(rows.labels, graph, predicted_.data(), matrix));
+  if (rows.labels.h * rows.labels.w > 1) return loss;
+  logits_.resize(graph->logits_shape().Elements());
+  RETURN_IF_ERROR(graph->ReadLogits(logits_.data()));
+  rows.labels.type == LabelType::kIndexU8
+      ? CountTopFive<uint8_t>(rows.labels, logits_.data(), matrix)
+      : CountTopFive<uint16_t>(rows.labels, logits_.data(), matrix);
   return loss;
 }
 

@@ -13,11 +13,12 @@ namespace shardmill {
 
 class RowScorer {
  public:
-  // Loss of these rows alone; nothing to do, and 0, for none.
+  // Loss of these rows alone; nothing to do, and 0, for none. The graph computes in f32.
   Result<LossResult> Score(Graph* graph, const BatchRows& rows, ConfusionMatrix* matrix);
 
  private:
   std::vector<uint16_t> predicted_;  // kept between batches
+  std::vector<float> logits_;
 };
 
 }  // namespace shardmill

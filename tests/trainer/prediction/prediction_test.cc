@@ -1,0 +1,232 @@
+// Windows, canvases and pictures of predictions.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "proto/record_meta.pb.h"
+#include "reader/png_encode.h"
+#include "tests/trainer/shape_dataset.h"
+#include "tests/trainer/small_training.h"
+#include "trainer/comm/self_communicator.h"
+#include "trainer/prediction/pictures.h"
+#include "trainer/prediction/prediction_writer.h"
+#include "trainer/prediction/sliding_window.h"
+
+namespace shardmill {
+namespace {
+
+std::string FileBytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+TEST(WindowStarts, CoverTheSizeAndEndAtTheEdge) {
+  using Starts = std::vector<int64_t>;
+  EXPECT_EQ(WindowStarts(10, 10, 3), Starts{0});
+  EXPECT_EQ(WindowStarts(10, 4, 3), (Starts{0, 3, 6}));
+  EXPECT_EQ(WindowStarts(11, 4, 3), (Starts{0, 3, 6, 7}));
+  EXPECT_EQ(WindowStarts(5, 4, 4), (Starts{0, 1}));
+}
+
+TEST(LogitCanvas, AveragesWhereWindowsOverlapAndLeavesAwayWhatSticksOut) {
+  LogitCanvas canvas(1, 4, 2);
+  const std::vector<float> first = {1, 0, 1, 0, 1, 0}, second = {0, 3, 0, 3, 0, 3};
+  canvas.Add(0, 0, 1, 3, first.data());
+  canvas.Add(0, 2, 1, 3, second.data());
+  canvas.Average();
+  const std::vector<float> logits(canvas.logits(), canvas.logits() + 8);
+  EXPECT_EQ(logits, (std::vector<float>{1, 0, 1, 0, 0.5f, 1.5f, 0, 3}));
+  EXPECT_EQ(canvas.Classes(), (std::vector<uint16_t>{0, 0, 1, 1}));
+  canvas.Clear();
+  canvas.Add(-1, -2, 2, 3, std::vector<float>(12, 7).data());
+  EXPECT_EQ(canvas.logits()[0], 7);
+  EXPECT_EQ(canvas.logits()[2], 0);
+}
+
+// A network that looks at single pixels: windows must give what whole images give.
+TEST(SlidingWindow, OfAPixelwiseNetworkEqualsWholeImages) {
+  ModelSpec model;
+  model.name = "pixelwise";
+  LayerSpec layer;
+  layer.name = "head";
+  layer.inputs = {"images"};
+  layer.channels = kClasses;
+  layer.bias = true;
+  model.layers = {layer};
+  const auto ops = CpuOps();
+  const auto graph = MakeGraph(model, ops.get(), PixelOptions());
+  Samples samples({2, 13, 17, 3});
+  samples.classes[5] = 255;
+  const auto alone = CreateSelfCommunicator();
+  const BatchRows rows = {samples.images(), samples.labels(), 2};
+  ConfusionMatrix whole(kClasses, 255), windows(kClasses, 255);
+  const auto whole_engine = CreateRankEngine(graph.get(), alone.get());
+  LossOptions loss;
+  loss.ignore = 255;
+  ASSERT_TRUE(graph->SetLoss(loss).ok());
+  const auto expected = (*whole_engine)->Score(rows, false, &whole);
+  ASSERT_TRUE(expected.ok());
+  WindowOptions options;
+  options.height = 6;
+  options.width = 30;  // wider than the images
+  options.stride_y = 4;
+  const auto actual =
+      CreateSlidingEngine(graph.get(), alone.get(), options)->Score(rows, false, &windows);
+  ASSERT_TRUE(actual.ok()) << actual.status().ToString();
+  EXPECT_EQ(windows.counts(), whole.counts());
+  EXPECT_EQ(windows.ignored(), 1u);
+  EXPECT_EQ(actual->loss.weight_sum, expected->loss.weight_sum);
+  EXPECT_NEAR(actual->loss.loss_sum, expected->loss.loss_sum, 1e-3);
+}
+
+TEST(SlidingWindow, StridesBeyondTheWindowAreInvalidArgument) {
+  EXPECT_TRUE(CheckWindows({8, 8, 8, 0}).ok());
+  EXPECT_EQ(CheckWindows({8, 8, 9, 0}).code(), StatusCode::kInvalidArgument);
+}
+
+TEST(FileOfKey, KeepsFoldersAndRefusesWaysOut) {
+  EXPECT_EQ(FileOfKey("out", "a/b.png"), "out/a/b");
+  EXPECT_EQ(FileOfKey("out", "b.jpg#v2"), "out/b.jpg#v2");
+  for (const char* key : {"", "/a", "a/", "../a", "a/../b", "a//b", "./a"}) {
+    EXPECT_FALSE(FileOfKey("out", key)) << key;
+  }
+}
+
+TEST(Pictures, ClassMapsAreIdsWithAPalette) {
+  const std::string path = testing::TempDir() + "/map.png";
+  ASSERT_TRUE(WriteClassMap(path, {0, 2, 1, 1}, 2, 2, {0x102030, 0x405060, 0x708090}).ok());
+  const std::vector<uint8_t> pixels = {0, 2, 1, 1};
+  PngPicture picture;
+  picture.height = picture.width = 2;
+  picture.color = PngColor::kPalette;
+  picture.pixels = pixels.data();
+  picture.palette = {0x102030, 0x405060, 0x708090};
+  EXPECT_EQ(FileBytes(path), *EncodePng(picture));
+}
+
+TEST(Pictures, OverlayMixesImageAndColours) {
+  const std::string path = testing::TempDir() + "/overlay.png";
+  ASSERT_TRUE(WriteOverlay(path, {10, 20, 30, 0, 0, 0}, {1, 0}, 1, 2, {0x000000, 0x646464}).ok());
+  const std::vector<uint8_t> pixels = {55, 60, 65, 0, 0, 0};
+  PngPicture picture;
+  picture.height = 1;
+  picture.width = 2;
+  picture.pixels = pixels.data();
+  EXPECT_EQ(FileBytes(path), *EncodePng(picture));
+}
+
+TEST(Pictures, ConfusionIsDarkWhereTheLabelGoesAndGrayWithoutLabels) {
+  ConfusionMatrix matrix(500, std::nullopt);  // cells of two pixels, without lines
+  matrix.AddCount(0, 1, 10);
+  const std::string path = testing::TempDir() + "/confusion.png";
+  ASSERT_TRUE(WriteConfusion(path, matrix).ok());
+  std::vector<uint8_t> pixels(3 * 1000 * 1000, 0xE4);
+  for (int y = 0; y < 2; ++y) {
+    std::fill_n(pixels.begin() + 3000 * y, 3000, 255);
+    for (int x = 2; x < 4; ++x) {
+      const uint8_t dark[] = {8, 48, 107};
+      std::copy_n(dark, 3, pixels.begin() + 3000 * y + 3 * x);
+    }
+  }
+  PngPicture picture;
+  picture.height = picture.width = 1000;
+  picture.pixels = pixels.data();
+  EXPECT_EQ(FileBytes(path), *EncodePng(picture));
+}
+
+TEST(Pictures, MissingColoursAreGeneratedAndDistinct) {
+  const std::vector<uint32_t> colors =
+      ClassColors({{0, "a", 0x123456}, {1, "b", std::nullopt}, {2, "c", std::nullopt}});
+  EXPECT_EQ(colors[0], 0x123456u);
+  EXPECT_NE(colors[1], colors[2]);
+}
+
+class PredictionWriterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto dataset = Dataset::Open(WriteShapeDataset("predictions", {}));
+    ASSERT_TRUE(dataset.ok()) << dataset.status().ToString();
+    scorer_.dataset = *dataset;
+    scorer_.task = *DescribeTask(scorer_.dataset->schema());
+    ops_ = CpuOps();
+    ModelSpec model;
+    model.name = "three";
+    LayerSpec layer;
+    layer.name = "head";
+    layer.inputs = {"images"};
+    layer.channels = 3;
+    model.layers = {layer};
+    scorer_.graph = MakeGraph(model, ops_.get());
+  }
+
+  // Two tiles of 1 × 3 pixels of a source of 1 × 4, the second one pixel further to the right.
+  static proto::RecordMeta Tile(int number) {
+    proto::RecordMeta meta;
+    meta.set_key("city/a.png#v" + std::to_string(number));
+    meta.set_source_height(1);
+    meta.set_source_width(4);
+    meta.set_crop_height(1);
+    meta.set_crop_width(3);
+    meta.set_crop_x(number);
+    return meta;
+  }
+
+  std::unique_ptr<OpTable> ops_;
+  Scorer scorer_;
+};
+
+TEST_F(PredictionWriterTest, TilesOfASourceBecomeOnePicture) {
+  PredictionOptions options;
+  options.folder = testing::TempDir() + "/stitched";
+  options.stitch = true;
+  auto writer = PredictionWriter::Create(options, scorer_);
+  ASSERT_TRUE(writer.ok()) << writer.status().ToString();
+  const std::vector<uint8_t> pixels = {1, 1, 1, 2, 2, 2, 3, 3, 3};
+  ImageBatch images;
+  images.data = pixels.data();
+  images.shape = {1, 1, 3, 3};
+  const std::vector<float> second_class = {0, 1, 0, 0, 1, 0, 0, 1, 0};
+  const std::vector<float> third_class = {0, 0, 5, 0, 0, 5, 0, 0, 5};
+  LogitCanvas canvas(1, 3, 3);
+  canvas.Add(0, 0, 1, 3, second_class.data());
+  ASSERT_TRUE((*writer)->Add(Tile(0), images, 0, canvas).ok());
+  canvas.Clear();
+  canvas.Add(0, 0, 1, 3, third_class.data());
+  ASSERT_TRUE((*writer)->Add(Tile(1), images, 0, canvas).ok());
+  ASSERT_TRUE((*writer)->Close().ok());
+  EXPECT_EQ((*writer)->written(), 1u);
+  const std::string expected = testing::TempDir() + "/expected.png";
+  ASSERT_TRUE(
+      WriteClassMap(expected, {1, 2, 2, 2}, 1, 4, ClassColors(scorer_.dataset->schema().classes))
+          .ok());
+  EXPECT_EQ(FileBytes(options.folder + "/city/a.png"), FileBytes(expected));
+  EXPECT_TRUE(std::filesystem::exists(options.folder + "/city/a.overlay.png"));
+}
+
+TEST_F(PredictionWriterTest, RecordsThatAreNoTilesCannotBeStitched) {
+  PredictionOptions options;
+  options.folder = testing::TempDir() + "/not_stitched";
+  options.stitch = true;
+  auto writer = PredictionWriter::Create(options, scorer_);
+  ASSERT_TRUE(writer.ok());
+  const std::vector<uint8_t> pixels(9);
+  ImageBatch images;
+  images.data = pixels.data();
+  images.shape = {1, 1, 3, 3};
+  const LogitCanvas canvas(1, 3, 3);
+  proto::RecordMeta meta = Tile(0);
+  meta.set_crop_width(2);
+  EXPECT_EQ((*writer)->Add(meta, images, 0, canvas).code(), StatusCode::kInvalidArgument);
+  meta = Tile(0);
+  meta.clear_source_width();
+  EXPECT_EQ((*writer)->Add(meta, images, 0, canvas).code(), StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace shardmill

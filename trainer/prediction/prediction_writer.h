@@ -1,0 +1,69 @@
+// Writes what a network predicts into a folder: DIR/KEY.png in the colours of the classes (its
+// pixels are the class ids), DIR/KEY.overlay.png over the image; or, of one class per image,
+// DIR/predictions.csv. Records that are tiles of the same source can be put together again.
+//
+// Not for concurrent use.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/record_meta.pb.h"
+#include "reader/base/status.h"
+#include "trainer/prediction/logit_canvas.h"
+#include "trainer/scorer.h"
+#include "trainer/tensor.h"
+
+namespace shardmill {
+
+struct PredictionOptions {
+  std::string folder;
+  bool overlays = true;
+  bool stitch = false;  // tiles of a source become one picture
+};
+
+// The file of a record, without ending: its key as a path below the folder, nullopt when it would
+// lead out of it.
+std::optional<std::string> FileOfKey(const std::string& folder, const std::string& key);
+
+class PredictionWriter {
+ public:
+  static Result<std::unique_ptr<PredictionWriter>> Create(const PredictionOptions& options,
+                                                          const Scorer& scorer);
+  ~PredictionWriter();
+
+  // The averaged logits of row `row` of the images.
+  Status Add(const proto::RecordMeta& meta, const ImageBatch& images, int64_t row,
+             const LogitCanvas& logits);
+  // The logits of a record that has one class.
+  Status AddClass(const proto::RecordMeta& meta, const float* logits);
+  Status Close();
+  uint64_t written() const { return written_; }
+
+ private:
+  struct Whole;  // a source whose tiles are being put together
+
+  PredictionWriter(const PredictionOptions& options, const Scorer& scorer);
+  Status AddTile(const proto::RecordMeta& meta, const ImageBatch& images, int64_t row,
+                 const LogitCanvas& logits);
+  Status FinishWhole();
+  Status Write(const std::string& key, const std::vector<uint16_t>& classes,
+               const std::vector<uint8_t>& rgb, int64_t height, int64_t width);
+
+  PredictionOptions options_;
+  std::vector<std::string> class_names_;
+  std::vector<uint32_t> colors_;
+  int64_t classes_;
+  std::unique_ptr<Whole> whole_;
+  struct CloseFile {
+    void operator()(FILE* file) const { std::fclose(file); }
+  };
+  std::unique_ptr<FILE, CloseFile> table_;
+  uint64_t written_ = 0;
+};
+
+}  // namespace shardmill

@@ -116,7 +116,9 @@ expect 2 pack scenes -o one
 holds err "holds a data set already; replace it with --overwrite"
 check same_tree one four
 expect 0 pack scenes -o one --overwrite --one-hot bits
-check test "$(find one -type f | wc -l)" -eq 3
+check test "$(find one -type f | wc -l)" -eq 4
+check test -s one/pack-report.html
+holds out "report: one/pack-report.html"
 check test "$(find one -mindepth 1 -type d | wc -l)" -eq 0
 
 # A dry run writes nothing.

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "reader/base/file.h"
 #include "reader/base/thread_budget.h"
 #include "reader/console/command_line.h"
 #include "reader/console/terminal.h"
@@ -15,6 +16,7 @@
 #include "tools/pack/pack_plan.h"
 #include "tools/pack/pack_report.h"
 #include "tools/pack/pack_run.h"
+#include "tools/pack/report/html_report.h"
 #include "tools/pack/set_sizes.h"
 #include "tools/pack/split_plan.h"
 #include "tools/pack/train_dictionaries.h"
@@ -77,6 +79,7 @@ class PackJob {
   void AddNote(const std::string& note);
   Status Pack();
   Status Finish(OutputFolder* folder, Progress* progress);
+  void WriteReport();
   void PrintReport(bool colored) const;
   void WarnAboutSpace(uint64_t bytes) const;
   void WarnAboutClasses() const;
@@ -91,6 +94,7 @@ class PackJob {
   PackPlan plan_;
   PackResult result_;
   bool packed_ = false;
+  std::string page_;  // the HTML report, once it is written
   double seconds_ = 0;
 };
 
@@ -110,6 +114,7 @@ PackReport PackJob::Report() const {
   report.result = packed_ ? &result_ : nullptr;
   report.layout = layout_;
   report.notes = notes_;
+  report.page = page_;
   report.seconds = seconds_;
   return report;
 }
@@ -170,9 +175,29 @@ Status PackJob::Pack() {
 
 Status PackJob::Finish(OutputFolder* folder, Progress* progress) {
   ASSIGN_OR_RETURN(result_, RunPack(plan_, options_, threads_, folder->shard_folder(), progress));
+  // An old report would tell of another set.
+  std::error_code error;
+  std::filesystem::remove(JoinPath(options_.output, kReportFileName), error);
   RETURN_IF_ERROR(folder->Publish());
   packed_ = true;
+  WriteReport();
   return OkStatus();
+}
+
+// The data set is complete without it.
+void PackJob::WriteReport() {
+  ReportContext context;
+  context.source = options_.source;
+  context.notes = notes_;
+  context.inputs = plan_.inputs();
+  context.source_bytes = plan_.source_bytes();
+  context.conversions = ConvertedImages(result_);
+  const Status status = WriteHtmlReport(options_.output, context);
+  if (status.ok()) {
+    page_ = JoinPath(options_.output, kReportFileName);
+  } else {
+    Warn("there is no " + std::string(kReportFileName) + ": " + status.message());
+  }
 }
 
 void PackJob::WarnAboutSpace(uint64_t bytes) const {

@@ -131,10 +131,8 @@ uint64_t DroppedRecords(const PackResult& result) {
 
 std::string ConversionsText(const PackResult& result) {
   std::string text;
-  for (int i = 0; i < kConversionCount; ++i) {
-    if (result.conversions[static_cast<size_t>(i)] == 0) continue;
-    text += "  converted: " + std::string(ConversionName(static_cast<Conversion>(i))) + ", " +
-            Count(result.conversions[static_cast<size_t>(i)], "image") + "\n";
+  for (const auto& [what, count] : ConvertedImages(result)) {
+    text += "  converted: " + what + ", " + Count(count, "image") + "\n";
   }
   std::string kinds;
   for (int i = 0; i < kLabelKindCount; ++i) {
@@ -307,6 +305,7 @@ std::string SummaryText(const PackReport& report, bool colored) {
   text += "  " + DescribePlan(report) + "\n";
   text += ClassTableText(report, colored);
   text += IgnoreText(report) + MomentsText(report) + ConversionsText(result) + SkippedText(result);
+  if (!report.page.empty()) text += "  report: " + EscapeControl(report.page) + "\n";
   return text;
 }
 
@@ -327,10 +326,23 @@ std::string SummaryJson(const PackReport& report) {
     WriteMoments(*report.result, &json);
     WriteCounts(*report.result, &json);
     WriteSkipped(*report.result, &json);
+    json.Key("report");
+    report.page.empty() ? json.Null() : json.String(report.page);
     json.Key("seconds").Number(report.seconds);
   }
   json.EndObject();
   return json.Take();
+}
+
+std::vector<std::pair<std::string, uint64_t>> ConvertedImages(const PackResult& result) {
+  std::vector<std::pair<std::string, uint64_t>> converted;
+  for (int i = 0; i < kConversionCount; ++i) {
+    const uint64_t count = result.conversions[static_cast<size_t>(i)];
+    if (count > 0) {
+      converted.emplace_back(std::string(ConversionName(static_cast<Conversion>(i))), count);
+    }
+  }
+  return converted;
 }
 
 std::vector<std::string> AbsentClasses(const PackReport& report) {

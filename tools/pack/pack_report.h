@@ -3,7 +3,9 @@
 // Free functions without state.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/pack/input_set.h"
@@ -19,6 +21,7 @@ struct PackReport {
   const PackResult* result = nullptr;  // null for a dry run
   std::string layout;
   std::vector<std::string> notes;
+  std::string page;  // the HTML report; empty when there is none
   double seconds = 0;
 };
 
@@ -28,6 +31,9 @@ std::string DescribePlan(const PackReport& report);
 std::string PlanText(const PackReport& report);
 std::string SummaryText(const PackReport& report, bool colored);
 std::string SummaryJson(const PackReport& report);
+
+// "gray to RGB" and how many images, for each conversion that was done.
+std::vector<std::pair<std::string, uint64_t>> ConvertedImages(const PackResult& result);
 
 // Classes of the table without any pixel (or image) in the whole set: names for a warning.
 std::vector<std::string> AbsentClasses(const PackReport& report);

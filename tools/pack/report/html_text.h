@@ -1,0 +1,28 @@
+// Text and pictures as parts of an HTML page.
+//
+// Pure functions; safe for concurrent use.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace shardmill {
+
+// Text that shows as it is, in an element or a quoted attribute: names from data can neither end
+// it nor begin anything. Control characters and bytes that are not UTF-8 become \xNN.
+std::string EscapeHtml(std::string_view text);
+
+std::string Base64(std::string_view bytes);
+
+// <img> with the PNG in it.
+std::string InlinePng(std::string_view png, const std::string& css_class, std::string_view alt);
+
+// A bar of `share` (0 … 1) of its column in the colour 0xRRGGBB.
+std::string Bar(double share, uint32_t color);
+
+// A row of cells; `tag` is td or th. The cells are HTML.
+std::string TableRow(std::initializer_list<std::string> cells, std::string_view tag = "td");
+
+}  // namespace shardmill

@@ -30,7 +30,7 @@ struct PackFlags {
   PackOptions pack;
   WindowFlags windows;
   SplitFlags splits;
-  std::string one_hot = "none", image_codec = "raw", label_codec = "zstd";
+  std::string one_hot = "none", image_type = "u8", image_codec = "raw", label_codec = "zstd";
   std::string order, on_error = "fail", classes, map, palette;
   uint64_t ignore = 0, tolerance = 0, jobs = 0;
   bool has_ignore = false, has_tolerance = false, json = false;
@@ -77,6 +77,7 @@ Result<PackOptions> Check(const PackFlags& flags) {
   if (flags.has_tolerance) options.layout.label_tolerance = static_cast<uint32_t>(flags.tolerance);
   if (flags.has_ignore) options.layout.ignore = static_cast<uint32_t>(flags.ignore);
   options.label_encoding = OneHotNames().at(flags.one_hot);
+  options.image_type = flags.image_type == "u16" ? DType::kU16 : DType::kU8;
   ASSIGN_OR_RETURN(options.image_codec, ParseCodecChoice(flags.image_codec));
   ASSIGN_OR_RETURN(options.label_codec, ParseCodecChoice(flags.label_codec));
   options.order = flags.order == "shuffled" ? DiskOrder::kShuffled
@@ -160,6 +161,8 @@ void AddLabelOptions(CLI::App* app, PackFlags* flags) {
 void AddOutputOptions(CLI::App* app, PackFlags* flags) {
   AddChoice(app, "--one-hot", &flags->one_hot, {"none", "bits", "bytes"},
             "Store labels as one-hot vectors; the loader makes them from indices too");
+  AddChoice(app, "--image-type", &flags->image_type, {"u8", "u16"},
+            "Type of the samples of stored images");
   AddCodec(app, "--image-codec", &flags->image_codec, "|jpeg[:QUALITY]", CheckImageCodec,
            "How images are stored; JPEG files that nothing changes are kept as they are");
   AddCodec(app, "--label-codec", &flags->label_codec, "", CheckLabelCodec,

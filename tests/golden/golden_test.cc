@@ -12,6 +12,7 @@
 
 #include "proto/manifest.pb.h"
 #include "proto/record_meta.pb.h"
+#include "reader/batch_loader.h"
 #include "reader/dataset.h"
 #include "reader/manifest.h"
 #include "reader/verify.h"
@@ -151,6 +152,41 @@ TEST_P(Golden, FormatDocumentNamesTheDigests) {
     const std::string row = "| `" + name + "` | " + std::to_string((*shard)->file_bytes()) +
                             " | `" + DigestToHex((*shard)->digest()) + "` |";
     EXPECT_NE(document.find(row), std::string::npos) << row;
+  }
+}
+
+// Every fixed-shape field, through the batch loader, in stored order.
+TEST_P(Golden, LoaderDeliversTheSameValues) {
+  const auto dataset = Dataset::Open(CommittedFolder(set_));
+  ASSERT_TRUE(dataset.ok()) << dataset.status().ToString();
+  std::vector<const GoldenRecord*> records;
+  for (const GoldenShard& shard : set_.shards) {
+    for (const GoldenRecord& record : shard.records) records.push_back(&record);
+  }
+  BatchLoaderOptions options;
+  options.split = "train";
+  options.order = Order::kStored;
+  options.global_batch = records.size();
+  std::vector<size_t> fields;
+  for (size_t f = 0; f < set_.schema.fields.size(); ++f) {
+    if (!set_.schema.fields[f].IsFixedShape()) continue;
+    fields.push_back(f);
+    options.fields.push_back({set_.schema.fields[f].name});
+  }
+  if (fields.empty()) GTEST_SKIP() << "all fields vary in shape: they need padding";
+  const auto loader = BatchLoader::Open(*dataset, options);
+  ASSERT_TRUE(loader.ok()) << loader.status().ToString();
+  const auto batch = (*loader)->Next();
+  ASSERT_TRUE(batch.ok()) << batch.status().ToString();
+  ASSERT_TRUE(batch->has_value());
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const uint8_t* data = (**batch).field(static_cast<int>(i)).data;
+    for (const GoldenRecord* record : records) {
+      const std::vector<uint8_t>& expected = record->fields[fields[i]].tensor;
+      EXPECT_EQ(std::vector<uint8_t>(data, data + expected.size()), expected)
+          << options.fields[i].name << " of " << record->key;
+      data += expected.size();
+    }
   }
 }
 

@@ -54,9 +54,10 @@ void ResizeLabels(const ClassIdMap& labels, ImageSize size, ClassIdMap* out) {
 void CutImage(const RgbImage& image, const Placement& placement, uint8_t pad_value,
               std::vector<uint8_t>* out) {
   SHARDMILL_CHECK(image.size == placement.resized);
-  out->resize(placement.window.pixels() * 3);
+  out->resize(placement.window.pixels() * image.pixel_bytes());
+  // Of 16-bit samples both bytes: the same share of the full range.
   if (IsPadded(placement)) std::fill(out->begin(), out->end(), pad_value);
-  CutBytes(image.pixels, 3, placement, out->data());
+  CutBytes(image.pixels, image.pixel_bytes(), placement, out->data());
 }
 
 void CutLabels(const ClassIdMap& labels, const Placement& placement, uint32_t ignore,

@@ -64,8 +64,37 @@ void MeasureImage(const RgbImage& image, const Region& region, proto::Statistics
   MeasureImage(image, RowsOf(region), statistics);
 }
 
+namespace {
+
+// Squares of 16-bit samples may add up to more than 64 bits.
+void MeasureWideImage(const RgbImage& image, const std::vector<PixelSpan>& rows,
+                      proto::Statistics* statistics) {
+  unsigned __int128 sum[kChannels] = {}, sum_sq[kChannels] = {};
+  for (size_t y = 0; y < rows.size(); ++y) {
+    const auto* in = reinterpret_cast<const uint16_t*>(image.pixels) +
+                     kChannels * (y * image.size.width + rows[y].begin);
+    for (uint32_t x = rows[y].begin; x < rows[y].end; ++x) {
+      for (size_t c = 0; c < kChannels; ++c, ++in) {
+        sum[c] += *in;
+        sum_sq[c] += uint64_t{*in} * *in;
+      }
+    }
+  }
+  statistics->set_image_pixels(PixelsOf(rows));
+  const auto add = [](unsigned __int128 value, proto::UInt128* out) {
+    AddUInt128(static_cast<uint64_t>(value), static_cast<uint64_t>(value >> 64), out);
+  };
+  for (size_t c = 0; c < kChannels; ++c) {
+    add(sum[c], statistics->add_channel_sum());
+    add(sum_sq[c], statistics->add_channel_sum_sq());
+  }
+}
+
+}  // namespace
+
 void MeasureImage(const RgbImage& image, const std::vector<PixelSpan>& rows,
                   proto::Statistics* statistics) {
+  if (image.sample_bytes == 2) return MeasureWideImage(image, rows, statistics);
   RgbSums sums;
   for (size_t y = 0; y < rows.size(); ++y) {
     const size_t first = y * image.size.width + rows[y].begin;

@@ -40,6 +40,7 @@ struct PackOptions {
   AugmentOptions augment;               // of train
   uint32_t max_ignore_permille = 1000;  // of the windows of train; 1000: any
   LabelEncoding label_encoding = LabelEncoding::kIndex;
+  DType image_type = DType::kU8;  // or kU16
   CodecChoice image_codec = Codec::kRaw;
   CodecChoice label_codec = Codec::kZstd;
   DiskOrder order = DiskOrder::kByDefault;

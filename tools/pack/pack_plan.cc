@@ -48,9 +48,10 @@ std::vector<int64_t> Sides(ImageSize window) {
   return {window.height, window.width};
 }
 
-FieldSpec ImageField(ImageSize window, Codec codec) {
+FieldSpec ImageField(ImageSize window, DType dtype, Codec codec) {
   FieldSpec field;
   field.name = "image";
+  field.dtype = dtype;
   field.shape = Sides(window);
   field.shape.push_back(3);
   field.codec = codec;
@@ -147,6 +148,12 @@ proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
   recipe.set_tool_version(std::string(kVersion));
   recipe.set_layout(layout);
   for (const auto& [name, value] : values) {
+    // A type that is not the usual one comes at its place in the order of names.
+    if (name == "label-codec" && options.image_type != DType::kU8) {
+      proto::Recipe::Option* type = recipe.add_options();
+      type->set_name("image-type");
+      type->set_value(std::string(DTypeName(options.image_type)));
+    }
     proto::Recipe::Option* option = recipe.add_options();
     option->set_name(name);
     option->set_value(value);
@@ -254,6 +261,17 @@ Status CheckArrayOptions(const PackOptions& options) {
   return OkStatus();
 }
 
+Status CheckWideOptions(const PackOptions& options) {
+  if (options.augment.copies > 0) {
+    return InvalidArgumentError("--augment changes colours of 8 bits; leave out --image-type u16");
+  }
+  if (options.image_codec.codec == Codec::kJpeg) {
+    return InvalidArgumentError(
+        "JPEG holds 8 bits per sample; store --image-type u16 raw or by zstd");
+  }
+  return OkStatus();
+}
+
 Status CheckOptions(const InputSet& set, const PackOptions& options) {
   if (set.classes.empty()) return InvalidArgumentError("the class table is empty");
   if (set.task == Task::kClassification && set.labels.ignore.has_value()) {
@@ -265,6 +283,7 @@ Status CheckOptions(const InputSet& set, const PackOptions& options) {
                                 " has a class per image");
   }
   if (set.holds_arrays) RETURN_IF_ERROR(CheckArrayOptions(options));
+  if (options.image_type == DType::kU16) RETURN_IF_ERROR(CheckWideOptions(options));
   if (options.shard_bytes == 0 || options.block_bytes == 0) {
     return InvalidArgumentError("--shard-size and --block-size must be more than 0");
   }
@@ -332,10 +351,11 @@ Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, const SetSiz
   plan.label_dtype = IdType(plan.schema);
   plan.holds_arrays = set.holds_arrays;
   if (sizes.array.has_value()) plan.sizes = sizes.array->sizes;
-  plan.schema.fields = {sizes.array ? ArrayField(*sizes.array, options.image_codec.codec)
-                                    : ImageField(plan.window, options.image_codec.codec),
-                        LabelField(set.task, plan.window, static_cast<int64_t>(set.classes.size()),
-                                   plan.label_dtype, options)};
+  plan.schema.fields = {
+      sizes.array ? ArrayField(*sizes.array, options.image_codec.codec)
+                  : ImageField(plan.window, options.image_type, options.image_codec.codec),
+      LabelField(set.task, plan.window, static_cast<int64_t>(set.classes.size()), plan.label_dtype,
+                 options)};
   for (const FieldSpec& field : plan.schema.fields) {
     if (field.role == Role::kTensor) continue;
     ASSIGN_OR_RETURN(const uint64_t mean, RecordBytes(field, sizes.mean_pixels));

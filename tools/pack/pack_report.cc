@@ -60,22 +60,23 @@ std::string FieldText(const FieldSpec& field) {
   return text;
 }
 
-std::string SplitLine(const SplitResult& split) {
+std::string SplitLine(const SplitResult& split, bool arrays) {
   return "  " + split.name + ": " + Count(split.records, "record") + " in " +
          Count(split.shards, "shard") + ", " + FormatBytes(split.source_bytes) + " → " +
-         FormatBytes(split.shard_bytes) + " (images " + FormatBytes(split.image_bytes) +
-         ", labels " + FormatBytes(split.label_bytes) + ")\n";
+         FormatBytes(split.shard_bytes) + (arrays ? " (arrays " : " (images ") +
+         FormatBytes(split.image_bytes) + ", labels " + FormatBytes(split.label_bytes) + ")\n";
 }
 
 std::string ClassTableText(const PackReport& report, bool colored) {
-  const std::string what = IsSegmentation(report) ? "pixels" : "images";
+  const std::string records = report.plan->holds_arrays ? "arrays" : "images";
+  const std::string what = IsSegmentation(report) ? "pixels" : records;
   using Align = TextTable::Align;
   std::vector<TextTable::Column> columns = {
       {"id", Align::kRight}, {"class", Align::kLeft}, {"colour", Align::kLeft}};
   for (const SplitResult& split : report.result->splits) {
     columns.push_back({split.name + " " + what, Align::kRight});
   }
-  columns.push_back({"images", Align::kRight});
+  columns.push_back({records, Align::kRight});
   TextTable table(columns);
   for (const ClassInfo& info : report.plan->schema.classes) {
     std::vector<std::string> cells = {std::to_string(info.id), EscapeControl(info.name),
@@ -301,7 +302,8 @@ std::string SummaryText(const PackReport& report, bool colored) {
                      " skipped = " + Count(result.inputs(), "input") + ", " +
                      FormatBytes(source_bytes) + " → " + FormatBytes(shard_bytes) + " in " +
                      FormatSeconds(report.seconds) + "\n";
-  for (const SplitResult& split : result.splits) text += SplitLine(split);
+  for (const SplitResult& split : result.splits)
+    text += SplitLine(split, report.plan->holds_arrays);
   text += "  " + DescribePlan(report) + "\n";
   text += ClassTableText(report, colored);
   text += IgnoreText(report) + MomentsText(report) + ConversionsText(result) + SkippedText(result);

@@ -60,13 +60,14 @@ SideFilter MakeFilter(uint32_t from, uint32_t to) {
   return filter;
 }
 
-// One row of RGB, filtered along it; sums of at most 255 * total.
-void FilterRow(const uint8_t* row, const SideFilter& filter, uint32_t* out) {
+// One row of RGB, filtered along it; sums of at most the largest sample * total.
+template <typename Sample, typename Sum>
+void FilterRow(const Sample* row, const SideFilter& filter, Sum* out) {
   for (const SideFilter::Position& position : filter.positions) {
-    uint32_t sum[3] = {};
-    const uint8_t* in = row + size_t{3} * position.first;
+    Sum sum[3] = {};
+    const Sample* in = row + size_t{3} * position.first;
     for (uint32_t i = 0; i < position.weight_count; ++i, in += 3) {
-      uint32_t weight = filter.weights[position.weight_begin + i];
+      const Sum weight = filter.weights[position.weight_begin + i];
       sum[0] += weight * in[0];
       sum[1] += weight * in[1];
       sum[2] += weight * in[2];
@@ -77,18 +78,16 @@ void FilterRow(const uint8_t* row, const SideFilter& filter, uint32_t* out) {
   }
 }
 
-}  // namespace
-
-void ResizeImage(const RgbImage& image, ImageSize size, std::vector<uint8_t>* out) {
-  // 255 * total fits 32 bits: a side has at most 2^20 pixels.
+// `Sum` holds the largest sample * total; a side has at most 2^20 pixels.
+template <typename Sample, typename Sum>
+void ResizeAs(const RgbImage& image, ImageSize size, Sample* out) {
+  const auto* pixels = reinterpret_cast<const Sample*>(image.pixels);
   const SideFilter rows = MakeFilter(image.size.height, size.height);
   const SideFilter columns = MakeFilter(image.size.width, size.width);
   const size_t in_row = size_t{3} * image.size.width, out_row = size_t{3} * size.width;
   const uint64_t total = rows.total * columns.total;
-  out->resize(size.pixels() * 3);
   // The last two filtered rows are kept: neighbouring new rows share them.
-  std::vector<uint32_t> filtered[2] = {std::vector<uint32_t>(out_row),
-                                       std::vector<uint32_t>(out_row)};
+  std::vector<Sum> filtered[2] = {std::vector<Sum>(out_row), std::vector<Sum>(out_row)};
   int64_t filtered_row[2] = {-1, -1};
   std::vector<uint64_t> sums(out_row);
   for (uint32_t y = 0; y < size.height; ++y) {
@@ -96,17 +95,27 @@ void ResizeImage(const RgbImage& image, ImageSize size, std::vector<uint8_t>* ou
     std::fill(sums.begin(), sums.end(), 0);
     for (uint32_t i = 0; i < position.weight_count; ++i) {
       const uint32_t old = position.first + i;
-      std::vector<uint32_t>& row = filtered[old % 2];
+      std::vector<Sum>& row = filtered[old % 2];
       if (filtered_row[old % 2] != old) {
-        FilterRow(image.pixels + old * in_row, columns, row.data());
+        FilterRow(pixels + old * in_row, columns, row.data());
         filtered_row[old % 2] = old;
       }
       const uint64_t weight = rows.weights[position.weight_begin + i];
       for (size_t k = 0; k < out_row; ++k) sums[k] += weight * row[k];
     }
-    uint8_t* to = out->data() + y * out_row;
-    for (size_t k = 0; k < out_row; ++k)
-      to[k] = static_cast<uint8_t>((sums[k] + total / 2) / total);
+    Sample* to = out + y * out_row;
+    for (size_t k = 0; k < out_row; ++k) to[k] = static_cast<Sample>((sums[k] + total / 2) / total);
+  }
+}
+
+}  // namespace
+
+void ResizeImage(const RgbImage& image, ImageSize size, std::vector<uint8_t>* out) {
+  out->resize(size.pixels() * image.pixel_bytes());
+  if (image.sample_bytes == 1) {
+    ResizeAs<uint8_t, uint32_t>(image, size, out->data());
+  } else {
+    ResizeAs<uint16_t, uint64_t>(image, size, reinterpret_cast<uint16_t*>(out->data()));
   }
 }
 

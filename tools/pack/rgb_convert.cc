@@ -23,25 +23,29 @@ constexpr Names kNames[kConversionCount] = {
     {"64-bit to 32-bit numbers", "double_to_float"},
 };
 
-// A sample of `bits` bits, 0 … 2^bits - 1, as 0 … 255.
-uint8_t SpreadToEight(uint32_t value, int bits) {
-  uint32_t largest = (1u << bits) - 1;
-  return static_cast<uint8_t>((value * 255 + largest / 2) / largest);
+// A sample of `bits` bits, 0 … 2^bits - 1, as 0 … the largest `Out`.
+template <typename Out>
+Out Spread(uint32_t value, int bits) {
+  const uint64_t largest = (uint64_t{1} << bits) - 1;
+  return static_cast<Out>((value * uint64_t{static_cast<Out>(~Out{0})} + largest / 2) / largest);
 }
 
-// Calls put(pixel number, r, g, b) for every pixel; `Sample` is the type in memory.
-template <typename Sample>
+// `Sample` is the type in memory.
+template <typename Sample, typename Out>
 void ExpandSamples(const SourceImage& image, uint8_t* out) {
   const uint8_t* bytes = image.samples.data();
   auto sample = [&](size_t i) {
     Sample value;
     std::memcpy(&value, bytes + i * sizeof(Sample), sizeof value);
-    return SpreadToEight(value, image.stored_bits);
+    return Spread<Out>(value, image.stored_bits);
   };
   const auto channels = static_cast<size_t>(ChannelsOf(image.layout));
   const bool gray = channels <= 2;
   for (size_t i = 0, pixels = image.size.pixels(); i < pixels; ++i) {
-    for (size_t c = 0; c < 3; ++c) out[3 * i + c] = sample(channels * i + (gray ? 0 : c));
+    for (size_t c = 0; c < 3; ++c, out += sizeof(Out)) {
+      const Out value = sample(channels * i + (gray ? 0 : c));
+      std::memcpy(out, &value, sizeof value);
+    }
   }
 }
 
@@ -65,9 +69,23 @@ void DropAlpha(const SourceImage& image, uint8_t* out) {
 
 void Expand(const SourceImage& image, uint8_t* out) {
   if (image.layout == PixelLayout::kPalette) return ExpandPalette(image, out);
-  if (image.sample_bytes == 2) return ExpandSamples<uint16_t>(image, out);
+  if (image.sample_bytes == 2) return ExpandSamples<uint16_t, uint8_t>(image, out);
   if (image.layout == PixelLayout::kRgba) return DropAlpha(image, out);
-  return ExpandSamples<uint8_t>(image, out);
+  return ExpandSamples<uint8_t, uint8_t>(image, out);
+}
+
+void ExpandWide(const SourceImage& image, uint8_t* out) {
+  if (image.layout == PixelLayout::kPalette) {
+    for (uint8_t index : image.samples) {
+      for (int shift = 16; shift >= 0; shift -= 8, out += 2) {
+        out[0] = out[1] = static_cast<uint8_t>(image.palette[index] >> shift);  // times 257
+      }
+    }
+  } else if (image.sample_bytes == 2) {
+    ExpandSamples<uint16_t, uint16_t>(image, out);
+  } else {
+    ExpandSamples<uint8_t, uint16_t>(image, out);
+  }
 }
 
 // How the rows and columns of the picture as stored are walked to make it upright.
@@ -119,25 +137,26 @@ Region StoredRegion(const Region& upright, ImageSize stored, int orientation) {
   return region;
 }
 
-RgbImage RgbConverter::Convert(const SourceImage& image, ConversionCounts* counts) {
+RgbImage RgbConverter::Convert(const SourceImage& image, ConversionCounts* counts,
+                               int sample_bytes) {
   SHARDMILL_CHECK(image.orientation >= 1 && image.orientation <= 8);
-  RgbImage rgb = {image.size, image.samples.data()};
+  RgbImage rgb = {image.size, image.samples.data(), sample_bytes};
   const bool is_gray = ChannelsOf(image.layout) <= 2 && image.layout != PixelLayout::kPalette;
-  if (image.layout != PixelLayout::kRgb || image.sample_bytes != 1) {
-    rgb_.resize(image.size.pixels() * 3);
-    Expand(image, rgb_.data());
+  if (image.layout != PixelLayout::kRgb || image.stored_bits != 8 * sample_bytes) {
+    rgb_.resize(image.size.pixels() * rgb.pixel_bytes());
+    sample_bytes == 1 ? Expand(image, rgb_.data()) : ExpandWide(image, rgb_.data());
     rgb.pixels = rgb_.data();
   }
   if (image.orientation != 1) {
-    upright_.resize(image.size.pixels() * 3);
-    TurnUpright(rgb.pixels, rgb.size, 3, image.orientation, upright_.data());
-    rgb = {UprightSize(image.size, image.orientation), upright_.data()};
+    upright_.resize(image.size.pixels() * rgb.pixel_bytes());
+    TurnUpright(rgb.pixels, rgb.size, rgb.pixel_bytes(), image.orientation, upright_.data());
+    rgb = {UprightSize(image.size, image.orientation), upright_.data(), sample_bytes};
   }
   (*counts)[kGrayToRgb] += is_gray;
   (*counts)[kPaletteToRgb] += image.layout == PixelLayout::kPalette;
   (*counts)[kCmykToRgb] += image.was_cmyk;
   (*counts)[kAlphaDropped] += image.has_transparency;
-  (*counts)[kSixteenToEightBits] += image.sample_bytes == 2;
+  (*counts)[kSixteenToEightBits] += image.sample_bytes == 2 && sample_bytes == 1;
   (*counts)[kOrientationApplied] += image.orientation != 1;
   (*counts)[kStrayBytesIgnored] += image.had_stray_bytes;
   return rgb;

@@ -1,4 +1,5 @@
-// Turns a decoded image into upright 8-bit RGB. Every conversion is explicit and reported.
+// Turns a decoded image into upright RGB of 8 or 16 bits. Every conversion is explicit and
+// reported.
 #pragma once
 
 #include <array>
@@ -30,18 +31,22 @@ std::string_view ConversionKey(Conversion conversion);
 
 using ConversionCounts = std::array<uint64_t, kConversionCount>;
 
-// A view of dense RGB rows.
+// A view of dense RGB rows; samples of two bytes are in native byte order.
 struct RgbImage {
   ImageSize size;
   const uint8_t* pixels = nullptr;
+  int sample_bytes = 1;
+
+  size_t pixel_bytes() const { return size_t{3} * static_cast<size_t>(sample_bytes); }
 };
 
 // Keeps its buffers from image to image; not for concurrent use of one object.
 class RgbConverter {
  public:
   // The result refers to `image` or to this object, until the next call. Adds what was done to
-  // `counts`. Gray levels of few bits are spread over 0 … 255; 16 bits are rounded to 8.
-  RgbImage Convert(const SourceImage& image, ConversionCounts* counts);
+  // `counts`. Samples are spread over 0 … 255, or 0 … 65535 with `sample_bytes` 2; 16 bits are
+  // rounded to 8.
+  RgbImage Convert(const SourceImage& image, ConversionCounts* counts, int sample_bytes = 1);
 
  private:
   std::vector<uint8_t> rgb_;

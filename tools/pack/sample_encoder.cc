@@ -159,10 +159,11 @@ Result<SampleEncoder::ImagePart> SampleEncoder::ReadImage(const std::vector<Plac
   const Region needed = whole ? Region{0, 0, size} : VisibleInAny(placements);
   ImagePart image;
   ASSIGN_OR_RETURN(image.part, decoder_.Read(needed, &image_));
-  image.rgb = converter_.Convert(image_, &encoded->conversions);
+  const int sample_bytes = options_.image_type == DType::kU16 ? 2 : 1;
+  image.rgb = converter_.Convert(image_, &encoded->conversions, sample_bytes);
   if (resized == size) return image;
   ResizeImage(image.rgb, resized, &resized_);
-  image.rgb = {resized, resized_.data()};
+  image.rgb = {resized, resized_.data(), sample_bytes};
   return image;
 }
 
@@ -266,21 +267,22 @@ Status SampleEncoder::CheckSizes(ImageSize image, const GeometryOptions& geometr
 Status SampleEncoder::EncodeImage(const ImagePart& image, const Placement& placement,
                                   EncodedRecord* record) {
   const ImageSize size = placement.window;
-  const uint8_t* pixels = stored_pixels_.data();
+  RgbImage placed = {size, stored_pixels_.data()};
   if (kept_jpeg_.has_value()) {
     record->fields.push_back(*std::exchange(kept_jpeg_, std::nullopt));
   } else {
     const FieldSpec& spec = plan_.schema.fields[0];
-    pixels = PlaceImage(image, placement);
-    ASSIGN_OR_RETURN(EncodedField field, image_encoder_.Encode(spec, pixels, size.pixels() * 3,
+    placed = {size, PlaceImage(image, placement), image.rgb.sample_bytes};
+    ASSIGN_OR_RETURN(EncodedField field, image_encoder_.Encode(spec, placed.pixels,
+                                                               size.pixels() * placed.pixel_bytes(),
                                                                VariableDims(spec, size)));
     if (spec.codec == Codec::kJpeg) {
       RETURN_IF_ERROR(DecodeStored(field, size));
-      pixels = stored_pixels_.data();
+      placed.pixels = stored_pixels_.data();
     }
     record->fields.push_back(std::move(field));
   }
-  MeasureImage({size, pixels}, placement.ShownRows(), &statistics_);
+  MeasureImage(placed, placement.ShownRows(), &statistics_);
   return OkStatus();
 }
 

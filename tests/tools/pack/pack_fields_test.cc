@@ -349,6 +349,78 @@ TEST_F(PackFieldsTest, MoreThan256ClassesTakeTwoBytes) {
   EXPECT_EQ(TrainStatistics().class_pixels(699), 1u);
 }
 
+TEST_F(PackFieldsTest, SixteenBitsOfImagesAreKeptOnRequest) {
+  const ImageSize size = {6, 9};
+  const TestImage wide = MakeImage(
+      size, 3, [](int y, int x, int c) { return (y * 9973 + x * 1237 + c * 40503) & 0xFFFF; });
+  source_.Write("train/a/16.png", WidePng(wide));
+  source_.Write("train/b/8.png", Png(Photo(size, 1)));
+  ExpectPacked();
+  EXPECT_NE(out_.find("16 to 8 bits"), std::string::npos) << out_;
+  options_.image_type = DType::kU16;
+  options_.overwrite = true;
+  ExpectPacked();
+  EXPECT_EQ(out_.find("16 to 8 bits"), std::string::npos) << out_;
+  auto records = ReadAll();
+  EXPECT_EQ(Field(0).dtype, DType::kU16);
+  EXPECT_EQ(Recipe("image-type"), "u16");
+  const auto values = [&](const std::string& key) {
+    const Bytes& bytes = records.at(key)[0].tensor;
+    std::vector<uint16_t> samples(bytes.size() / 2);
+    std::memcpy(samples.data(), bytes.data(), bytes.size());
+    return samples;
+  };
+  EXPECT_EQ(values("train/a/16.png"), wide.samples);
+  uint64_t sum = 0;
+  unsigned __int128 squares = 0;
+  for (const std::string key : {"train/a/16.png", "train/b/8.png"}) {
+    const std::vector<uint16_t> samples = values(key);
+    for (size_t i = 0; i < samples.size(); i += 3) {
+      sum += samples[i];
+      squares += uint64_t{samples[i]} * samples[i];
+    }
+  }
+  const TestImage photo = Photo(size, 1);
+  for (size_t i = 0; i < photo.samples.size(); ++i) {
+    ASSERT_EQ(values("train/b/8.png")[i], photo.samples[i] * 257);
+  }
+  EXPECT_EQ(TrainStatistics().channel_sum(0).low(), sum);
+  EXPECT_EQ(TrainStatistics().channel_sum_sq(0).low(), static_cast<uint64_t>(squares));
+  EXPECT_EQ(TrainStatistics().channel_sum_sq(0).high(), static_cast<uint64_t>(squares >> 64));
+
+  // Crop and padding: row 0 of the source is row 2 of the record.
+  options_.crop = ImageSize{10, 9};
+  options_.pad_value = 1;
+  ExpectPacked();
+  records = ReadAll();
+  const std::vector<uint16_t> padded = values("train/a/16.png");
+  EXPECT_EQ(padded[0], 257);
+  EXPECT_EQ(std::vector<uint16_t>(padded.begin() + 54, padded.end() - 54), wide.samples);
+
+  options_.image_codec = Codec::kJpeg;
+  ExpectError(StatusCode::kInvalidArgument, "JPEG holds 8 bits");
+}
+
+TEST_F(PackFieldsTest, SixteenBitImagesAreResizedLikeTheirEightBitForm) {
+  const ImageSize size = {16, 24};
+  source_.Write("train/a/0.png", Png(Photo(size, 1)));
+  for (const ImageSize target : {ImageSize{7, 11}, ImageSize{33, 40}}) {
+    options_.overwrite = true;
+    options_.resize = ResizeRule{ResizeRule::Kind::kExact, target, 0};
+    options_.image_type = DType::kU8;
+    ExpectPacked();
+    const Bytes narrow = ReadAll().at("train/a/0.png")[0].tensor;
+    options_.image_type = DType::kU16;
+    ExpectPacked();
+    const Bytes wide = ReadAll().at("train/a/0.png")[0].tensor;
+    ASSERT_EQ(wide.size(), 2 * narrow.size());
+    for (size_t i = 0; i < narrow.size(); ++i) {
+      const int value = wide[2 * i] | wide[2 * i + 1] << 8;
+      ASSERT_LE(std::abs(value - 257 * narrow[i]), 129) << i;  // half a level of 8 bits
+    }
+  }
+}
+
 // Sequence of `length` steps of three features.
 std::vector<float> Sequence(uint32_t length, float start) {
   std::vector<float> values;

@@ -11,8 +11,7 @@
 namespace shardmill {
 namespace {
 
-// How many rows ahead the processor is told of the next record: in random order each one begins
-// with misses of the cache and of the address translation, which this hides.
+// How many rows ahead the processor is told of the next record.
 constexpr uint64_t kRowsWarm = 2;
 // Parts for which read-ahead stays on after the last page that had to come from disk.
 constexpr int kColdParts = 1024;
@@ -125,6 +124,7 @@ Status BatchFiller::FillShapedField(size_t index, Rows rows, BatchSlot* slot,
                                     Worker* worker) const {
   for (uint64_t row = rows.begin; row < rows.end; ++row) {
     const uint64_t record = slot->records[row];
+    WarmAhead(*slot, plan_.fields[index], row);
     if (IsBad(row, *worker)) continue;
     worker->record = record;
     Status status;
@@ -157,14 +157,19 @@ void BatchFiller::NoteWhetherCold(Rows rows, uint64_t reading_ns, Worker* worker
   worker->major_faults = faults;
 }
 
+// In random order each record begins with misses of the cache and of the address translation, which
+// this hides behind the records before it.
+void BatchFiller::WarmAhead(const BatchSlot& slot, const FieldPlan& field, uint64_t row) const {
+  if (row + kRowsWarm >= slot.rows) return;
+  const auto [shard, record] = plan_.split->Locate(slot.records[row + kRowsWarm]);
+  shard->Warm(record, field.stored_index);
+}
+
 Status BatchFiller::ReadField(const BatchSlot& slot, const FieldPlan& field, Rows rows,
                               uint8_t* out, Worker* worker) const {
   for (uint64_t row = rows.begin; row < rows.end; ++row, out += field.stored_bytes) {
     const auto [shard, record] = plan_.split->Locate(slot.records[row]);
-    if (row + kRowsWarm < slot.rows) {
-      const auto [warm_shard, warm_record] = plan_.split->Locate(slot.records[row + kRowsWarm]);
-      warm_shard->Warm(warm_record, field.stored_index);
-    }
+    WarmAhead(slot, field, row);
     worker->record = slot.records[row];
     if (bad_records_.IsKnown(slot.records[row])) {
       RETURN_IF_ERROR(NoteBadRow(row, OkStatus(), worker));

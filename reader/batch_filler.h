@@ -66,6 +66,7 @@ class BatchFiller {
   Status FillPlainField(const FieldPlan& field, Rows rows, BatchSlot* slot, Worker* worker) const;
   Status FillShapedField(size_t index, Rows rows, BatchSlot* slot, Worker* worker) const;
   void PopulateRows(const BatchSlot& slot, Rows rows) const;
+  void WarmAhead(const BatchSlot& slot, const FieldPlan& field, uint64_t row) const;
   Status ReadField(const BatchSlot& slot, const FieldPlan& field, Rows rows, uint8_t* out,
                    Worker* worker) const;
   Status ExpandField(const BatchSlot& slot, const FieldPlan& field, Rows rows,

@@ -240,6 +240,8 @@ void BatchLoader::Cancel() { impl_->pipeline->Cancel(); }
 
 uint64_t BatchLoader::steps_per_epoch() const { return impl_->plan.steps_per_epoch; }
 
+uint64_t BatchLoader::memory_bytes() const { return impl_->plan.MemoryBytes(impl_->options); }
+
 std::vector<BadRecord> BatchLoader::bad_records() const {
   return impl_->filler->bad_records().List();
 }

@@ -75,6 +75,11 @@ struct BatchLoaderOptions {
   uint64_t max_bad_records = 1000;  // different ones; one more is an error under any policy
   int threads = 1;
   int slots = 3;  // batches in the ring, counting those the caller holds
+  // The most that the slots and the threads' memory may take together; 0: no limit. More is an
+  // error when the loader opens, so a loader never grows into it later: what Open() allocated is
+  // all, but for records without a known size (see Padding::lengths and Augment) that are larger
+  // than a slot's.
+  uint64_t max_bytes = 0;
   ReadAhead read_ahead = ReadAhead::kWhenCold;
   uint64_t trace_spans = 0;  // how many spans of time each thread keeps for WriteTrace()
   // Replaces the allocator of the slots (for pinned memory). Buffers must be 64-byte aligned.
@@ -113,6 +118,7 @@ class BatchLoader {
   void Cancel();
 
   uint64_t steps_per_epoch() const;  // the same on every rank, known before the first batch
+  uint64_t memory_bytes() const;     // of the slots and the threads, as max_bytes counts them
   // The records that were skipped or substituted so far, with shard, record, key and error.
   std::vector<BadRecord> bad_records() const;
   LoaderTimes times() const;

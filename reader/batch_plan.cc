@@ -135,13 +135,35 @@ Status PlanSlot(BatchPlan* plan) {
     if (field.IsCoded()) {
       plan->coded_bytes = std::max(plan->coded_bytes, MostCodedBytes(field.stored_bytes));
     }
-    if (!field.IsPlain() || !field.Converts()) continue;
+    if (!field.IsPlain()) {
+      const uint64_t stages = (field.has_window ? 1 : 0) + (field.padding.has_value() ? 1 : 0);
+      plan->shaping_bytes =
+          std::max(plan->shaping_bytes, field.stored_bytes + stages * field.shaped_bytes);
+      continue;
+    }
+    if (!field.Converts()) continue;
     plan->staging_bytes = std::max(plan->staging_bytes, field.stored_bytes * plan->rows_per_part);
   }
   return OkStatus();
 }
 
+Status CheckMemory(const BatchLoaderOptions& options, const BatchPlan& plan) {
+  const uint64_t bytes = plan.MemoryBytes(options);
+  if (options.max_bytes == 0 || bytes <= options.max_bytes) return OkStatus();
+  return InvalidArgumentError("the loader needs " + Number(bytes) +
+                              " bytes: " + Number(static_cast<uint64_t>(options.slots)) +
+                              " slots of " + Number(plan.slot_bytes) + " and the memory of " +
+                              Number(static_cast<uint64_t>(options.threads)) +
+                              " threads; max_bytes is " + Number(options.max_bytes) +
+                              ". Use a smaller global_batch, or fewer slots or threads");
+}
+
 }  // namespace
+
+uint64_t BatchPlan::MemoryBytes(const BatchLoaderOptions& options) const {
+  return static_cast<uint64_t>(options.slots) * slot_bytes +
+         static_cast<uint64_t>(options.threads) * (staging_bytes + shaping_bytes + coded_bytes);
+}
 
 Result<BatchPlan> PlanBatches(const Dataset& dataset, const BatchLoaderOptions& options) {
   RETURN_IF_ERROR(CheckRanks(options));
@@ -153,6 +175,7 @@ Result<BatchPlan> PlanBatches(const Dataset& dataset, const BatchLoaderOptions& 
   RETURN_IF_ERROR(PlanFields(dataset, options, &plan));
   plan.capacity_rows = (options.global_batch + options.ranks - 1) / options.ranks;
   RETURN_IF_ERROR(PlanSlot(&plan));
+  RETURN_IF_ERROR(CheckMemory(options, plan));
   return plan;
 }
 

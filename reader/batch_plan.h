@@ -34,6 +34,7 @@ struct BatchPlan {
   uint64_t slot_bytes = 0;
   uint64_t record_bytes = 0;   // decoded or delivered, whichever is more
   uint64_t staging_bytes = 0;  // per worker: decoded labels on their way to the expander
+  uint64_t shaping_bytes = 0;  // per worker: tensors that are cut, turned or padded
   uint64_t coded_bytes = 0;    // per worker: stored bytes of a coded record, as a rule at most
   uint64_t rows_per_part = 0;
   uint64_t steps_per_epoch = 0;
@@ -44,6 +45,8 @@ struct BatchPlan {
   StepRows GlobalRowsOfStep(const BatchLoaderOptions& options, uint64_t step) const;
   bool HasPadding() const;
   uint32_t PartsOf(uint64_t rows) const;
+  // Of the ring and the workers together.
+  uint64_t MemoryBytes(const BatchLoaderOptions& options) const;
 };
 
 // Checks the options against the data set; InvalidArgument names the option.

@@ -258,6 +258,33 @@ TEST(BatchLoaderLifetime, ASlowConsumerGetsEveryBatchAndTheRingStaysAsItIs) {
   }
 }
 
+TEST(BatchLoaderLifetime, MemoryIsWhatTheBudgetCountsAndMoreIsRefused) {
+  const auto dataset = OpenTestDataset("budget", MediumRecords());
+  BatchLoaderOptions options = Options(60, 2);
+  options.slots = 8;
+  uint64_t allocated = 0;
+  options.allocate = [&](uint64_t bytes) {
+    allocated += bytes;
+    return std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  };
+  options.release = [](void* buffer, uint64_t) { std::free(buffer); };
+  uint64_t needed = 0;
+  {
+    auto loader = OpenLoader(dataset, options);
+    needed = loader->memory_bytes();
+    // 60 rows of an image, five planes of f32 and a number.
+    EXPECT_GE(allocated, uint64_t{8} * 60 * (48 * 64 * 3 + 48 * 64 * 5 * 4 + 8));
+    EXPECT_GE(needed, allocated);
+    EXPECT_LT(needed, allocated + allocated / 10);
+  }
+  options.max_bytes = needed;
+  EXPECT_EQ(ReadAll(dataset, options).size(), 2u);
+  options.max_bytes = needed - 1;
+  const Status status = BatchLoader::Open(dataset, options).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("max_bytes"), std::string::npos) << status.message();
+}
+
 TEST(BatchLoaderLifetime, ManyEpochsDoNotGrowMemory) {
   const auto dataset = OpenTestDataset("epochs", MediumRecords());
   BatchLoaderOptions options = Options(30, 2);

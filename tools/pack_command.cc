@@ -174,7 +174,9 @@ void AddOutputOptions(CLI::App* app, PackFlags* flags) {
   app->add_flag("--overwrite", flags->pack.overwrite,
                 "Replace the data set in OUT once the new one is complete");
   AddUnsigned(app, "-j,--jobs", &flags->jobs, 1024, "Threads; 0 means all CPUs");
-  app->add_flag("--dry-run", flags->pack.dry_run, "Read the folder, print the plan, write nothing");
+  app->add_flag("--dry-run", flags->pack.dry_run,
+                "Read the folder, try some inputs, print the plan with an estimate and the "
+                "problems; write nothing");
   app->add_flag("--json", flags->json, "Print the summary as one JSON object");
   app->add_flag("-q,--quiet", flags->pack.quiet, "No notes and no progress");
 }

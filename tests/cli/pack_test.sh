@@ -131,6 +131,8 @@ expect 0 dump records groups --split a --json
 holds out '"key"'
 expect 0 pack scenes --dry-run --json
 holds out '"dry_run": true'
+holds out '"estimated_bytes": '
+holds out '"problems": []'
 
 # Shards of a stopped pack of the same set are written again; of another set they are kept.
 mkdir stopped

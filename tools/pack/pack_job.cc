@@ -20,6 +20,7 @@
 #include "tools/pack/set_sizes.h"
 #include "tools/pack/split_plan.h"
 #include "tools/pack/train_dictionaries.h"
+#include "tools/pack/trial.h"
 #include "tools/progress.h"
 
 namespace shardmill {
@@ -77,6 +78,7 @@ class PackJob {
 
  private:
   void AddNote(const std::string& note);
+  Result<int> Try();
   Status Pack();
   Status Finish(OutputFolder* folder, Progress* progress);
   void WriteReport();
@@ -93,6 +95,7 @@ class PackJob {
   std::vector<std::string> notes_;
   PackPlan plan_;
   PackResult result_;
+  TrialResult trial_;
   bool packed_ = false;
   std::string page_;  // the HTML report, once it is written
   double seconds_ = 0;
@@ -112,6 +115,8 @@ PackReport PackJob::Report() const {
   report.options = &options_;
   report.plan = &plan_;
   report.result = packed_ ? &result_ : nullptr;
+  report.trial = &trial_;
+  report.threads = threads_;
   report.layout = layout_;
   report.notes = notes_;
   report.page = page_;
@@ -139,12 +144,10 @@ Result<int> PackJob::Run() {
   ASSIGN_OR_RETURN(const SetSizes sizes, FindSetSizes(set, options_, threads_));
   if (!sizes.sizes.empty()) AddNote(SizesNote(sizes));
   ASSIGN_OR_RETURN(plan_, MakePlan(std::move(set), options_, sizes));
-  if (!options_.dry_run) {
-    RETURN_IF_ERROR(TrainDictionaries(options_, threads_, &plan_));
-    RETURN_IF_ERROR(Pack());
-  }
+  if (options_.dry_run) return Try();
+  RETURN_IF_ERROR(TrainDictionaries(options_, threads_, &plan_));
+  RETURN_IF_ERROR(Pack());
   PrintReport(WantsColor(stdout));
-  if (!packed_) return kExitDone;
   if (!result_.unknown_labels.empty()) Warn(result_.unknown_labels);
   WarnAboutClasses();
   if (result_.clipped_labels > 0) {
@@ -153,6 +156,22 @@ Result<int> PackJob::Run() {
          "larger ids cut to 255 when they were saved?");
   }
   return result_.faulty() > options_.on_error.allowed ? kExitInputsSkipped : kExitDone;
+}
+
+// The exit code is the one that the pack would have, as far as the inputs that were tried tell.
+Result<int> PackJob::Try() {
+  ASSIGN_OR_RETURN(trial_, TryInputs(plan_, options_, threads_));
+  PrintReport(WantsColor(stdout));
+  uint64_t problems = trial_.problems.size();
+  for (const SplitPlan& split : plan_.splits) problems += split.problems.size();
+  if (options_.on_error.skip) {
+    return problems > options_.on_error.allowed ? kExitInputsSkipped : kExitDone;
+  }
+  if (problems == 0) return kExitDone;
+  const Problem& first = trial_.problems.front();
+  return DataLossError(FormatCount(problems) + " of the " + FormatCount(trial_.tried) +
+                       " inputs tried cannot be packed; the first: " + first.key + ": " +
+                       first.reason);
 }
 
 Status PackJob::Pack() {

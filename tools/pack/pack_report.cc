@@ -275,21 +275,6 @@ std::string DescribePlan(const PackReport& report) {
   return text;
 }
 
-std::string PlanText(const PackReport& report) {
-  const PackPlan& plan = *report.plan;
-  std::string text = "plan: " + Count(plan.inputs(), "input") + ", " +
-                     FormatBytes(plan.source_bytes()) + ", layout " + report.layout + "\n";
-  for (const SplitPlan& split : plan.splits) {
-    const uint64_t bytes = split.expected_records * plan.record_bytes;
-    text += "  " + split.name + ": " + Count(split.expected_records, "record") + " in " +
-            Count(split.shard_count, "shard") + ", " + FormatBytes(bytes) + " uncompressed";
-    if (!split.problems.empty()) text += ", " + Count(split.problems.size(), "input") + " left out";
-    text += "\n";
-  }
-  return text + "  " + DescribePlan(report) + "\n  data set id " + DigestToHex(plan.dataset_id) +
-         "\n";
-}
-
 std::string SummaryText(const PackReport& report, bool colored) {
   const PackResult& result = *report.result;
   uint64_t source_bytes = 0, shard_bytes = 0;
@@ -331,6 +316,8 @@ std::string SummaryJson(const PackReport& report) {
     json.Key("report");
     report.page.empty() ? json.Null() : json.String(report.page);
     json.Key("seconds").Number(report.seconds);
+  } else {
+    WritePlannedSplits(report, &json);
   }
   json.EndObject();
   return json.Take();

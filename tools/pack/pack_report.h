@@ -12,13 +12,18 @@
 #include "tools/pack/pack_options.h"
 #include "tools/pack/pack_plan.h"
 #include "tools/pack/pack_run.h"
+#include "tools/pack/trial.h"
 
 namespace shardmill {
+
+class JsonWriter;
 
 struct PackReport {
   const PackOptions* options = nullptr;
   const PackPlan* plan = nullptr;
   const PackResult* result = nullptr;  // null for a dry run
+  const TrialResult* trial = nullptr;  // of a dry run
+  int threads = 1;
   std::string layout;
   std::vector<std::string> notes;
   std::string page;  // the HTML report; empty when there is none
@@ -29,6 +34,8 @@ struct PackReport {
 std::string DescribePlan(const PackReport& report);
 // What the plan would write, split by split.
 std::string PlanText(const PackReport& report);
+// The same as members of the object that is being written.
+void WritePlannedSplits(const PackReport& report, JsonWriter* json);
 std::string SummaryText(const PackReport& report, bool colored);
 std::string SummaryJson(const PackReport& report);
 

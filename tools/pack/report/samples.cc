@@ -87,6 +87,8 @@ Result<std::string> DrawFigure(const ShardSet& set, const ShardSet::Split& split
 }  // namespace
 
 Result<std::string> DrawSamples(const ShardSet& set, const ClassPalette& palette, uint64_t count) {
+  const Status shown = ChooseViewFields(set.schema(), "").status();
+  if (!shown.ok()) return "<p class=\"note\">" + EscapeHtml(shown.message()) + "</p>\n";
   const auto& splits = set.splits();
   std::vector<uint64_t> taken(splits.size());
   uint64_t left = count;

@@ -107,6 +107,28 @@ TEST(RecordOrder, AnyWorldSizeSeesTheSameGlobalBatchesInEveryOrder) {
   }
 }
 
+// A run on 1 rank that is stopped and goes on with 2, then 3, then 8.
+TEST(RecordOrder, ARunMayGoOnWithAnotherNumberOfRanksAtAnyStep) {
+  for (auto [name, options] : AllOrders()) {
+    SCOPED_TRACE(name);
+    options.global_batch = 9;
+    options.tail = TailPolicy::kPad;
+    options.epochs = 2;
+    const auto expected = GlobalBatches(options, 1);
+    const uint64_t steps = expected.size() / 2;
+    std::vector<std::vector<uint64_t>> seen;
+    for (uint32_t ranks : {1, 2, 3, 8}) {
+      options.first_epoch = seen.size() / steps;
+      options.first_step = seen.size() % steps;
+      options.epochs = 2 - options.first_epoch;
+      const auto rest = GlobalBatches(options, ranks);
+      const size_t taken = ranks == 8 ? rest.size() : std::min<size_t>(rest.size(), 3);
+      seen.insert(seen.end(), rest.begin(), rest.begin() + static_cast<long>(taken));
+    }
+    ASSERT_EQ(seen, expected);
+  }
+}
+
 TEST(RecordOrder, ResumingAtAnyStepEqualsTheStraightRunInEveryOrder) {
   for (auto [name, options] : AllOrders()) {
     SCOPED_TRACE(name);

@@ -2,16 +2,43 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "reader/epoch_order.h"
 
 namespace shardmill {
 namespace {
 
-BatchLoaderOptions LoaderOptions(const DataTask& task, const std::string& split, uint64_t batch) {
+// Into how many lengths sequences are sorted: each is a shape that the graph has to plan for.
+constexpr int64_t kLengths = 8;
+
+bool IsRagged(const DataTask& task) { return task.sequences && task.image.w == 0; }
+
+// Eighths of the longest sequence, rounded up.
+std::vector<int64_t> PaddedLengths(int64_t longest) {
+  std::vector<int64_t> lengths;
+  for (int64_t i = 1; i <= kLengths; ++i) {
+    const int64_t length = (longest * i + kLengths - 1) / kLengths;
+    if (lengths.empty() || length > lengths.back()) lengths.push_back(length);
+  }
+  return lengths;
+}
+
+Result<BatchLoaderOptions> LoaderOptions(const Dataset& dataset, const DataTask& task,
+                                         const std::string& split, uint64_t batch) {
   BatchLoaderOptions options;
   options.split = split;
-  options.fields = {{task.image_field, Delivery::kStored}, {task.label_field, Delivery::kIndex}};
+  FieldRequest image;
+  image.name = task.image_field;
+  if (IsRagged(task)) {
+    ASSIGN_OR_RETURN(const int64_t longest, LongestSequence(dataset, task, split));
+    image.padding.emplace();
+    image.padding->lengths = PaddedLengths(longest);
+  }
+  FieldRequest label;
+  label.name = task.label_field;
+  label.delivery = Delivery::kIndex;
+  options.fields = {image, label};
   options.global_batch = batch;
   options.threads = 1;
   return options;
@@ -19,11 +46,30 @@ BatchLoaderOptions LoaderOptions(const DataTask& task, const std::string& split,
 
 }  // namespace
 
+Result<int64_t> LongestSequence(const Dataset& dataset, const DataTask& task,
+                                const std::string& split) {
+  if (!IsRagged(task)) return task.image.w;
+  ASSIGN_OR_RETURN(const Dataset::Split* records, dataset.split(split));
+  int64_t longest = 1;
+  for (int i = 0; i < records->shard_count(); ++i) {
+    const ShardReader& shard = records->shard(i);
+    int field = 0;
+    while (dataset.schema().fields[field].name != task.image_field) ++field;
+    for (uint64_t record = 0; record < shard.records(); ++record) {
+      ASSIGN_OR_RETURN(const std::vector<uint32_t> dims, shard.VariableDims(record, field));
+      longest = std::max<int64_t>(longest, dims.at(0));
+    }
+  }
+  return longest;
+}
+
 Result<std::unique_ptr<DataFeed>> DataFeed::OpenTraining(std::shared_ptr<const Dataset> dataset,
                                                          const DataTask& task,
                                                          const TrainingFeedOptions& options) {
-  BatchLoaderOptions loader_options = LoaderOptions(task, options.split, options.batch);
+  ASSIGN_OR_RETURN(BatchLoaderOptions loader_options,
+                   LoaderOptions(*dataset, task, options.split, options.batch));
   loader_options.order = Order::kShuffled;
+  if (IsRagged(task)) loader_options.buckets.field = task.image_field;
   loader_options.tail = TailPolicy::kDrop;
   loader_options.seed = options.seed;
   loader_options.first_epoch = options.first_epoch;
@@ -43,8 +89,9 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenEvaluation(std::shared_ptr<const
                                                            uint32_t rank, uint32_t ranks) {
   ASSIGN_OR_RETURN(const Dataset::Split* records, dataset->split(split));
   const uint64_t largest = std::max<uint64_t>(records->records(), 1);
-  BatchLoaderOptions loader_options =
-      LoaderOptions(task, split, std::max<uint64_t>(std::min(batch, largest), ranks));
+  ASSIGN_OR_RETURN(
+      BatchLoaderOptions loader_options,
+      LoaderOptions(*dataset, task, split, std::max<uint64_t>(std::min(batch, largest), ranks)));
   loader_options.rank = rank;
   loader_options.ranks = ranks;
   loader_options.order = Order::kStored;
@@ -59,10 +106,16 @@ Result<std::optional<FeedBatch>> DataFeed::Next() {
   if (!lease) return std::optional<FeedBatch>();
   FeedBatch batch;
   batch.lease = std::move(*lease);
-  batch.images.data = batch.lease.field(task_.image_field).data;
+  const FieldView& image = batch.lease.field(task_.image_field);
+  batch.images.data = image.data;
   batch.images.type = task_.image_type;
   batch.images.shape = task_.image;
   batch.images.shape.n = batch.lease.rows();
+  if (IsRagged(task_)) {
+    batch.images.shape.w = image.shape[1];
+    // Lengths are below 2^31: the tensor would not fit otherwise.
+    batch.images.lengths = reinterpret_cast<const int32_t*>(image.lengths.data());
+  }
   batch.images.first_row =
       static_cast<int64_t>(SliceForRank(batch.lease.global_rows(), rank_, ranks_).begin);
   batch.labels.data = batch.lease.field(task_.label_field).data;

@@ -3,7 +3,9 @@
 // Training: the shuffled order of (seed, epoch), whole batches only: the records that do not fill
 // the last batch of an epoch are left out of that epoch (another order chooses others in the
 // next). Evaluation: stored order, one epoch, every record exactly once, the last batch smaller.
-// The loader works in one thread of its own. Not for concurrent use.
+// Sequences of varying length are padded to one of a few lengths, the same for all ranks; training
+// puts sequences of similar length into a batch. The loader works in one thread of its own. Not for
+// concurrent use.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +41,10 @@ struct TrainingFeedOptions {
   uint32_t rank = 0;         // which part of each batch comes: SliceForRank
   uint32_t ranks = 1;
 };
+
+// The most frames of a sequence of the split; the fixed number where all have the same.
+Result<int64_t> LongestSequence(const Dataset& dataset, const DataTask& task,
+                                const std::string& split);
 
 class DataFeed {
  public:

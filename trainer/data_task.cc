@@ -7,16 +7,8 @@
 namespace shardmill {
 namespace {
 
-Status FindImage(const RecordSchema& schema, DataTask* task) {
-  const std::optional<int> index = schema.FindRole(Role::kImage);
-  if (!index) return InvalidArgumentError("the data set has no image field");
-  const FieldSpec& field = schema.fields[*index];
-  const std::string name = "image field '" + field.name + "' ";
-  if (!field.IsFixedShape()) {
-    return InvalidArgumentError(name +
-                                "holds images of different sizes; pack the data set with --crop "
-                                "or --resize");
-  }
+// Name and element type of the field that the network reads.
+Status SetType(const FieldSpec& field, const std::string& name, DataTask* task) {
   switch (field.dtype) {
     case DType::kU8:
       task->image_type = ImageType::kU8;
@@ -32,6 +24,33 @@ Status FindImage(const RecordSchema& schema, DataTask* task) {
                                   " values; the trainer takes u8, u16 and f32");
   }
   task->image_field = field.name;
+  return OkStatus();
+}
+
+// The first tensor of frames × features.
+Status FindSequence(const RecordSchema& schema, DataTask* task) {
+  for (const FieldSpec& field : schema.fields) {
+    if (field.role != Role::kTensor || field.shape.size() != 2 || field.shape[1] < 1) continue;
+    RETURN_IF_ERROR(SetType(field, "field '" + field.name + "' ", task));
+    task->sequences = true;
+    task->image = {0, 1, field.shape[0] == kVariableDim ? 0 : field.shape[0], field.shape[1]};
+    return OkStatus();
+  }
+  return InvalidArgumentError(
+      "the data set has no image field, nor a tensor of frames × features (of a fixed number)");
+}
+
+Status FindImage(const RecordSchema& schema, DataTask* task) {
+  const std::optional<int> index = schema.FindRole(Role::kImage);
+  if (!index) return FindSequence(schema, task);
+  const FieldSpec& field = schema.fields[*index];
+  const std::string name = "image field '" + field.name + "' ";
+  if (!field.IsFixedShape()) {
+    return InvalidArgumentError(name +
+                                "holds images of different sizes; pack the data set with --crop "
+                                "or --resize");
+  }
+  RETURN_IF_ERROR(SetType(field, name, task));
   task->image.h = field.shape[0];
   task->image.w = field.shape[1];
   task->image.c = field.shape[2];
@@ -59,6 +78,11 @@ Status FindLabel(const RecordSchema& schema, DataTask* task) {
   if (task->kind == TaskKind::kClassification) return OkStatus();
   task->label_h = delivered.shape[0];
   task->label_w = delivered.shape[1];
+  if (task->sequences) {
+    return InvalidArgumentError(
+        "sequences with a class per frame are not supported: the label "
+        "must be one class id per record");
+  }
   if (task->label_h != task->image.h || task->label_w != task->image.w) {
     return InvalidArgumentError("the labels are " + std::to_string(task->label_h) + " high × " +
                                 std::to_string(task->label_w) + " wide, but the images " +

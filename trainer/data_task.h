@@ -1,5 +1,6 @@
-// What a packed data set asks of a network: images of one size in, a class per pixel or per image
-// out. Plain data and pure functions, safe from any thread.
+// What a packed data set asks of a network: images of one size, or sequences of feature vectors,
+// in; a class per pixel, per image or per sequence out. Plain data and pure functions, safe from
+// any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +21,15 @@ class Statistics;
 
 enum class TaskKind {
   kSegmentation,    // a class map per image, scored by mean IoU
-  kClassification,  // a class id per image, scored by accuracy
+  kClassification,  // a class id per image or sequence, scored by accuracy
 };
 
 struct DataTask {
   TaskKind kind = TaskKind::kSegmentation;
   std::string image_field;
   ImageType image_type = ImageType::kU8;
-  Shape image;  // n is 0
+  Shape image;  // n is 0; of sequences h is 1, w the frames (0: they vary), c the features
+  bool sequences = false;
   std::string label_field;
   LabelType label_type = LabelType::kIndexU8;  // as delivered: always an index
   int64_t label_h = 1;

@@ -24,7 +24,17 @@ Status UnknownModel(const std::string& name) {
 // Whether the model predicts what the data set has.
 Status CheckTask(const ModelEntry& entry, const DataTask& task) {
   const bool has_maps = task.kind == TaskKind::kSegmentation;
-  if ((entry.task == ModelTask::kClassMaps) == has_maps) return OkStatus();
+  const ModelTask wanted = has_maps         ? ModelTask::kClassMaps
+                           : task.sequences ? ModelTask::kSequences
+                                            : ModelTask::kClassIds;
+  if (entry.task == wanted) return OkStatus();
+  if (task.sequences || (entry.task == ModelTask::kSequences && !has_maps)) {
+    return InvalidArgumentError("--model " + entry.name + " reads " +
+                                (task.sequences ? "images, but this data set has sequences; use "
+                                                  "--model tdnn"
+                                                : "sequences, but this data set has images; use "
+                                                  "--model classifier or resnet18"));
+  }
   if (has_maps) {
     return InvalidArgumentError("--model " + entry.name + " predicts one class per " +
                                 (entry.task == ModelTask::kClassIds ? "image" : "sequence") +

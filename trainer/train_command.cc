@@ -50,6 +50,12 @@ std::string DataLine(const TrainSetup& setup) {
   const DataTask& task = setup.task;
   std::string line = FormatCount(setup.train_records) + " records to train on";
   if (setup.val_records > 0) line += ", " + FormatCount(setup.val_records) + " to evaluate on";
+  if (task.sequences) {
+    line += "; sequences of " + (task.image.w == 0 ? "" : std::to_string(task.image.w) + " × ") +
+            std::to_string(task.image.c) + " features, " + std::to_string(task.classes.size()) +
+            " classes";
+    return line;
+  }
   line += "; " + std::to_string(task.image.h) + " high × " + std::to_string(task.image.w) +
           " wide × " + std::to_string(task.image.c) + " channels, " +
           std::to_string(task.classes.size()) + " classes";

@@ -12,6 +12,7 @@
 #include "trainer/class_weights.h"
 #include "trainer/comm/job_end.h"
 #include "trainer/config.h"
+#include "trainer/data_feed.h"
 #include "trainer/network.h"
 
 namespace shardmill {
@@ -116,6 +117,9 @@ Status BuildEngine(const std::function<Result<std::unique_ptr<Graph>>()>& make_g
                                    config.micro_shards(), config.accumulate())
           : CreateRankEngine(setup->graph.get(), setup->communicator, config.accumulate()));
   Shape batch = setup->task.image;
+  if (setup->task.sequences) {
+    ASSIGN_OR_RETURN(batch.w, LongestSequence(*setup->dataset, setup->task, config.train_split()));
+  }
   batch.n = config.batch();
   return setup->engine->Prepare(batch);
 }

@@ -95,7 +95,8 @@ TEST_F(ResumeTest, OptimizersAndSchedulesResume) {
   for (const Words& words :
        {Words{"--optimizer", "sgd", "--lr", "0.05"},
         Words{"--optimizer", "adam", "--schedule", "cosine", "--warmup-steps", "3"},
-        Words{"--optimizer", "rmsprop", "--lr", "0.002", "--ema", "0.9", "--accumulate", "2"},
+        Words{"--optimizer", "rmsprop", "--lr", "0.002", "--ema", "0.9", "--accumulate", "2",
+              "--model", "enet", "--width", "8", "--depth", "0"},
         Words{"--deterministic", "--micro-shards", "2", "--accumulate", "3", "--ema", "0.8",
               "--clip-norm", "0.5", "--dice", "1", "--label-smoothing", "0.1", "--ohem", "0.6"}}) {
     const std::string straight = FreshPath("straight_of");

@@ -77,6 +77,12 @@ RecordSchema MakeSchema(const ShapeDatasetOptions& options) {
   label.codec = Codec::kZstd;
   label.shape = {1};
   if (options.kind == TaskKind::kSegmentation) label.shape = {options.height, options.width};
+  if (options.sequences) {
+    image.name = "features";
+    image.dtype = DType::kF32;
+    image.role = Role::kTensor;
+    image.shape = {kVariableDim, 3};
+  }
   schema.fields = {image, label};
   const char* names[kClasses] = {"ground", "red", "green"};
   for (uint32_t k = 0; k < kClasses; ++k) schema.classes.push_back({k, names[k], std::nullopt});
@@ -118,7 +124,12 @@ EncodedRecord Encode(const Picture& picture, const RecordSchema& schema, bool ha
   const void* image = picture.image.data();
   if (is_float) image = floats.data();
   EncodedRecord encoded;
-  auto field = encoder->Encode(schema.fields[0], image, schema.fields[0].TensorBytes());
+  std::vector<uint32_t> lengths;
+  if (!schema.fields[0].IsFixedShape()) {
+    lengths = {static_cast<uint32_t>(picture.image.size() / 3)};
+  }
+  auto field = encoder->Encode(schema.fields[0], image,
+                               picture.image.size() * (is_float ? sizeof(float) : 1), lengths);
   EXPECT_TRUE(field.ok()) << field.status().ToString();
   encoded.fields.push_back(std::move(*field));
   field = encoder->Encode(schema.fields[1], picture.label.data(), picture.label.size());
@@ -150,7 +161,12 @@ void WriteSplit(const std::string& folder, const std::string& name, uint64_t rec
   }
   FieldEncoder encoder;
   for (uint64_t record = 0; record < records; ++record) {
-    const Picture picture = MakePicture(record, name == "train" ? 0 : 1, options);
+    ShapeDatasetOptions own = options;
+    if (options.sequences) {
+      own.height = 1;
+      own.width = 5 + static_cast<int64_t>(record * 7 % 14);
+    }
+    const Picture picture = MakePicture(record, name == "train" ? 0 : 1, own);
     Count(picture, summary.mutable_statistics());
     const bool has_nan = name == "train" && options.nan_record == record;
     const std::string key = name + "/" + std::to_string(record) + ".png";

@@ -16,8 +16,9 @@ struct ShapeDatasetOptions {
   int64_t height = 16;
   int64_t width = 16;
   TaskKind kind = TaskKind::kSegmentation;
-  uint64_t seed = 1;                   // of the pictures and of the data set's id
-  bool float_images = false;           // f32 in place of u8
+  uint64_t seed = 1;          // of the pictures and of the data set's id
+  bool float_images = false;  // f32 in place of u8
+  bool sequences = false;     // of 5 to 18 frames with three features, f32; needs kClassification
   std::optional<uint64_t> nan_record;  // of the train split: holds a NaN; needs float_images
 };
 

@@ -130,6 +130,35 @@ TEST(TrainProgram, ModelOfAFileTrainsResumesAndIsEvaluatedWithoutTheFile) {
   ExpectFailure(RunTrainer(words + Words{"--overwrite"}), 3, file);
 }
 
+TEST(TrainProgram, SequencesOfUnequalLengthAreLearned) {
+  ShapeDatasetOptions options;
+  options.kind = TaskKind::kClassification;
+  options.sequences = true;
+  const std::string dataset = WriteShapeDataset("sequences", options);
+  const std::string output = FreshPath("tdnn");
+  const Words words = {dataset, "--output", output,      "--width", "16",       "--batch", "6",
+                       "--lr",  "0.01",     "--threads", "1",       "--epochs", "12"};
+  ExpectFailure(RunTrainer(words + Words{"--model", "resnet18"}), 2, "use --model tdnn");
+  const ProgramResult result = RunTrainer(words + Words{"--model", "tdnn"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("sequences of 3 features"), std::string::npos) << result.err;
+  EXPECT_GT(std::atof(ValueAfter(result.out, "best accuracy").c_str()), 0.9) << result.out;
+  const ProgramResult stopped =
+      RunTrainer(Words{dataset, "--model", "tdnn"} + Words(words.begin() + 1, words.end()) +
+                 Words{"--overwrite", "--limit-steps", "20"});
+  ASSERT_EQ(stopped.exit_code, 0) << stopped.err;
+  const ProgramResult resumed = RunTrainer({dataset, "--output", output, "--resume"});
+  EXPECT_EQ(ValueAfter(resumed.out, "weights hash"), ValueAfter(result.out, "weights hash"));
+  // Evaluation pads other records to other lengths: the scores are the same.
+  const Words evaluate = {"evaluate",  dataset, "--checkpoint", output + "/last.ckpt",
+                          "--threads", "1",     "--json"};
+  const ProgramResult single = RunTrainer(evaluate + Words{"--batch", "1"});
+  const ProgramResult padded = RunTrainer(evaluate + Words{"--batch", "7"});
+  ASSERT_EQ(single.exit_code, 0) << single.err;
+  EXPECT_NEAR(std::atof(ValueAfter(single.out, "\"loss\":").c_str()),
+              std::atof(ValueAfter(padded.out, "\"loss\":").c_str()), 1e-4);
+}
+
 TEST(TrainProgram, SameSeedGivesTheSameWeightsAndAnotherSeedOthers) {
   const auto hash = [](const std::string& output, const std::string& seed) {
     const ProgramResult result =

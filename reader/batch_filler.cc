@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "reader/read_ahead.h"
+
 namespace shardmill {
 namespace {
 
@@ -15,6 +17,8 @@ namespace {
 constexpr uint64_t kRowsWarm = 2;
 // Parts for which read-ahead stays on after the last page that had to come from disk.
 constexpr int kColdParts = 1024;
+// The first parts are taken for cold until they have shown that they are not.
+constexpr int kUnknownParts = 32;
 
 // Pages that the calling thread has had to wait for from disk.
 int64_t MajorFaults() {
@@ -25,12 +29,18 @@ int64_t MajorFaults() {
 
 }  // namespace
 
-BatchFiller::BatchFiller(const BatchPlan* plan, const BatchLoaderOptions& options)
+BatchFiller::BatchFiller(const BatchPlan* plan, const BatchLoaderOptions& options,
+                         StoredSource* source)
     : plan_(*plan),
+      source_(source),
       read_ahead_(options.read_ahead),
       bad_record_policy_(options.bad_records),
       bad_records_(plan->split, options.max_bad_records),
-      workers_(static_cast<size_t>(options.threads)) {
+      workers_(static_cast<size_t>(options.threads)),
+      cold_parts_(options.read_ahead == ReadAhead::kWhenCold ? kUnknownParts : 0) {
+  if (read_ahead_ != ReadAhead::kNever && options.order != Order::kStored) {
+    AdviseRandomReads(*plan->split);
+  }
   for (Worker& worker : workers_) {
     worker.staging.resize(plan->staging_bytes);
     worker.scratch.Reserve(plan->coded_bytes);
@@ -89,6 +99,7 @@ Status BatchFiller::FillRowsFenced(BatchSlot* slot, Rows rows, Worker* worker) {
 Status BatchFiller::FillRows(BatchSlot* slot, Rows rows, Worker* worker) {
   StageClock* clock = &worker->clock;
   worker->bad_rows.clear();
+  worker->scratch.set_source(source_, slot->number);
   if (WantsReadAhead()) {
     clock->Enter(Stage::kDisk);
     clock->SetBatch(slot->epoch, slot->step);
@@ -140,6 +151,11 @@ Status BatchFiller::FillShapedField(size_t index, Rows rows, BatchSlot* slot,
 // What comes from the disk is waited for here, in one call per record, and not page by page in
 // the copy.
 void BatchFiller::PopulateRows(const BatchSlot& slot, Rows rows) const {
+  // Most of it has been asked for before, as the rows of a coming batch.
+  for (uint64_t row = rows.begin; row < rows.end; ++row) {
+    const auto [shard, record] = plan_.split->Locate(slot.records[row]);
+    shard->Prefetch(record);
+  }
   for (uint64_t row = rows.begin; row < rows.end; ++row) {
     const auto [shard, record] = plan_.split->Locate(slot.records[row]);
     for (const FieldPlan& field : plan_.fields) shard->Populate(record, field.stored_index);

@@ -19,14 +19,14 @@
 #include "reader/row_filler.h"
 #include "reader/shard_reader.h"
 #include "reader/stage_clock.h"
+#include "reader/stored_source.h"
 
 namespace shardmill {
 
 class BatchFiller {
  public:
-  // `plan` must outlive the filler. Each worker keeps `trace_spans` spans of its time.
-  // `plan` must outlive the filler.
-  BatchFiller(const BatchPlan* plan, const BatchLoaderOptions& options);
+  // `plan` and `source`, which may be null, must outlive the filler.
+  BatchFiller(const BatchPlan* plan, const BatchLoaderOptions& options, StoredSource* source);
 
   Status Fill(BatchSlot* slot, uint32_t part, int worker);
 
@@ -80,11 +80,12 @@ class BatchFiller {
   static uint64_t ReadingNs(const Worker& worker);
 
   const BatchPlan& plan_;
+  StoredSource* const source_;
   const ReadAhead read_ahead_;
   const BadRecordPolicy bad_record_policy_;
   BadRecordLog bad_records_;
   std::vector<Worker> workers_;
-  std::atomic<int> cold_parts_{0};  // for how many more parts read-ahead stays on
+  std::atomic<int> cold_parts_;  // for how many more parts read-ahead stays on
   std::atomic<uint64_t> records_{0};
 };
 

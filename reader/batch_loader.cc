@@ -13,6 +13,7 @@
 #include "reader/batch_plan.h"
 #include "reader/batch_shape.h"
 #include "reader/batch_slot.h"
+#include "reader/direct_reader.h"
 #include "reader/keyed_permutation.h"
 #include "reader/loader_trace.h"
 #include "reader/record_order.h"
@@ -43,6 +44,7 @@ struct BatchLoader::Impl {
   BatchLoaderOptions options;
   BatchPlan plan;
   std::vector<BatchSlot> slots;
+  std::unique_ptr<DirectReader> direct;  // for Io::kDirect
   std::unique_ptr<BatchFiller> filler;
 
   // The position of production: only the pipeline's produce callback touches it.
@@ -63,6 +65,7 @@ struct BatchLoader::Impl {
 
   ~Impl();
   Status AllocateSlots();
+  Status OpenDirect();
   Status Start();
 
   Result<std::optional<OrderedPipeline::Size>> ProduceBatch(const OrderedPipeline::Item& item);
@@ -72,6 +75,7 @@ struct BatchLoader::Impl {
 
 BatchLoader::Impl::~Impl() {
   pipeline.reset();  // joins the threads that write to the buffers
+  direct.reset();    // waits for the reads into them
   for (BatchSlot& slot : slots) {
     if (slot.buffer == nullptr) continue;
     if (options.release) {
@@ -116,12 +120,22 @@ Status BatchLoader::Impl::AllocateSlots() {
   return OkStatus();
 }
 
+Status BatchLoader::Impl::OpenDirect() {
+  if (options.io != Io::kDirect) return OkStatus();
+  options.read_ahead = ReadAhead::kNever;
+  DirectReader::Options direct_options;
+  direct_options.queue_depth = options.queue_depth;
+  direct_options.into_slots = options.bad_records == BadRecordPolicy::kFail;
+  ASSIGN_OR_RETURN(direct, DirectReader::Open(&plan, slots, direct_options));
+  return OkStatus();
+}
+
 Status BatchLoader::Impl::Start() {
   next_epoch = options.first_epoch;
   next_step = options.first_step;
   order = plan.order->NewOrder();
   steps_ahead = std::max<uint64_t>(1, kMinRowsAhead / plan.capacity_rows);
-  filler = std::make_unique<BatchFiller>(&plan, options);
+  filler = std::make_unique<BatchFiller>(&plan, options, direct.get());
   plan_clock.KeepSpans(options.trace_spans);
   consumer_clock.KeepSpans(options.trace_spans);
   PipelineOptions pipeline_options;
@@ -173,6 +187,7 @@ Result<std::optional<OrderedPipeline::Size>> BatchLoader::Impl::ProduceBatch(
   slot.augment_key = augment_key;
   RETURN_IF_ERROR(shape->Decide(OrderOf(slot.epoch), &slot));
   RETURN_IF_ERROR(FillAhead(&slot));
+  if (direct != nullptr) RETURN_IF_ERROR(direct->Announce(slot));
   return std::optional<OrderedPipeline::Size>({plan.slot_bytes, plan.PartsOf(rows.rows)});
 }
 
@@ -201,6 +216,7 @@ Result<std::unique_ptr<BatchLoader>> BatchLoader::Open(std::shared_ptr<const Dat
   impl->options.weights = {};  // the plan has them
   impl->shape = std::make_unique<BatchShape>(&impl->plan, &impl->options);
   RETURN_IF_ERROR(impl->AllocateSlots());
+  RETURN_IF_ERROR(impl->OpenDirect());
   RETURN_IF_ERROR(impl->Start());
   return std::unique_ptr<BatchLoader>(new BatchLoader(std::move(impl)));
 }

@@ -54,6 +54,14 @@ enum class ReadAhead {
   kAlways,
 };
 
+// How the bytes of records come from the disk.
+enum class Io {
+  kMapped,  // through the page cache, out of a mapping
+  // Past the page cache (O_DIRECT and io_uring), as far ahead as the ring reaches: for data larger
+  // than memory. Open() fails where the kernel or the file system refuses it.
+  kDirect,
+};
+
 struct BatchLoaderOptions {
   std::string split;
   std::vector<FieldRequest> fields;  // empty: all fields as stored
@@ -80,7 +88,9 @@ struct BatchLoaderOptions {
   // all, but for records without a known size (see Padding::lengths and Augment) that are larger
   // than a slot's.
   uint64_t max_bytes = 0;
-  ReadAhead read_ahead = ReadAhead::kWhenCold;
+  Io io = Io::kMapped;
+  uint32_t queue_depth = 32;                    // reads under way at once, for Io::kDirect
+  ReadAhead read_ahead = ReadAhead::kWhenCold;  // for Io::kMapped
   uint64_t trace_spans = 0;  // how many spans of time each thread keeps for WriteTrace()
   // Replaces the allocator of the slots (for pinned memory). Buffers must be 64-byte aligned.
   std::function<void*(uint64_t bytes)> allocate;

@@ -44,6 +44,7 @@ struct ShardReader::Impl {
   Status CheckStored(uint64_t record, uint32_t field, const void* stored, uint64_t bytes,
                      StageClock* clock) const;
   Status CheckMapped(uint64_t record, uint32_t field, const FileRange& range) const;
+  Status ReadStored(const FileRange& range, void* out, ReadScratch* scratch) const;
   Status ReadField(uint64_t record, uint32_t field, void* out, uint64_t bytes,
                    ReadScratch* scratch) const;
   // "PATH: block B: record R: field F: …"
@@ -113,6 +114,16 @@ Result<uint64_t> ShardReader::Impl::TensorBytes(uint64_t record, uint32_t field,
   return bytes;
 }
 
+Status ShardReader::Impl::ReadStored(const FileRange& range, void* out,
+                                     ReadScratch* scratch) const {
+  if (scratch->source_ != nullptr) {
+    ASSIGN_OR_RETURN(const bool done, scratch->source_->Read({*file, range, scratch->source_slot_},
+                                                             out, scratch->clock_));
+    if (done) return OkStatus();
+  }
+  return file->Read(range.offset, range.bytes, out);
+}
+
 Status ShardReader::Impl::ReadField(uint64_t record, uint32_t field, void* out, uint64_t bytes,
                                     ReadScratch* scratch) const {
   EnterStage(scratch->clock_, Stage::kCopy);
@@ -125,13 +136,13 @@ Status ShardReader::Impl::ReadField(uint64_t record, uint32_t field, void* out, 
   ASSIGN_OR_RETURN(const FileRange& range, index->StoredRange(record, field));
   if (spec.codec == Codec::kRaw) {
     if (range.bytes != bytes) return DataLossError("the stored size is not that of the tensor");
-    RETURN_IF_ERROR(file->Read(range.offset, bytes, out));
+    RETURN_IF_ERROR(ReadStored(range, out, scratch));
     return CheckStored(record, field, out, bytes, scratch->clock_);
   }
   // The range lies in the file, so its size is bounded by what is on the disk.
   std::vector<uint8_t>& stored = scratch->stored_;
   if (stored.size() < range.bytes) stored.resize(range.bytes);
-  RETURN_IF_ERROR(file->Read(range.offset, range.bytes, stored.data()));
+  RETURN_IF_ERROR(ReadStored(range, stored.data(), scratch));
   RETURN_IF_ERROR(CheckStored(record, field, stored.data(), range.bytes, scratch->clock_));
   EnterStage(scratch->clock_, Stage::kDecode);
   return scratch->decoder_.Decode(spec, stored.data(), range.bytes, out, bytes, scratch->dims_);
@@ -163,6 +174,7 @@ Result<std::unique_ptr<ShardReader>> ShardReader::Open(const std::string& path,
 }
 
 const std::string& ShardReader::path() const { return impl_->file->path(); }
+const InputFile& ShardReader::file() const { return *impl_->file; }
 const RecordSchema& ShardReader::schema() const { return impl_->parts.schema; }
 const proto::ShardSchema& ShardReader::schema_message() const {
   return *impl_->parts.schema_message;
@@ -211,7 +223,8 @@ Result<uint64_t> ShardReader::StoredBytes(uint64_t record, int field) const {
 Status ShardReader::Read(uint64_t record, int field, void* out, uint64_t bytes,
                          ReadScratch* scratch) const {
   RETURN_IF_ERROR(impl_->CheckArguments(record, field));
-  const Status status = impl_->ReadField(record, static_cast<uint32_t>(field), out, bytes, scratch);
+  Status status = impl_->ReadField(record, static_cast<uint32_t>(field), out, bytes, scratch);
+  if (status.ok()) return status;
   return impl_->Locate(status, record, field);
 }
 

@@ -16,6 +16,7 @@
 #include "reader/codec.h"
 #include "reader/schema.h"
 #include "reader/stage_clock.h"
+#include "reader/stored_source.h"
 
 namespace shardmill {
 
@@ -52,6 +53,12 @@ class ReadScratch {
 
   // Reads then say on it in which stage they are. The clock must outlive the scratch; null: none.
   void set_clock(StageClock* clock) { clock_ = clock; }
+  // Reads for this slot of a loader's ring then ask `source` first. It must outlive the scratch;
+  // null: none.
+  void set_source(StoredSource* source, int slot) {
+    source_ = source;
+    source_slot_ = slot;
+  }
   // Makes room for records of up to `stored_bytes` stored bytes, so that reading them allocates
   // nothing.
   void Reserve(uint64_t stored_bytes);
@@ -59,6 +66,8 @@ class ReadScratch {
  private:
   friend class ShardReader;
   StageClock* clock_ = nullptr;
+  StoredSource* source_ = nullptr;
+  int source_slot_ = 0;
   FieldDecoder decoder_;
   std::vector<uint8_t> stored_;
   std::vector<uint32_t> dims_;
@@ -74,6 +83,7 @@ class ShardReader {
   ShardReader& operator=(const ShardReader&) = delete;
 
   const std::string& path() const;
+  const InputFile& file() const;  // for reading its bytes by other means
   const RecordSchema& schema() const;
   const proto::ShardSchema& schema_message() const;  // with split, recipe
   const proto::ShardSummary& summary() const;

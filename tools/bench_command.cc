@@ -104,6 +104,8 @@ void AddRead(CLI::App* bench, BenchReadOptions* options, bool* chosen) {
               "Records in a batch; 0: about 4 MiB");
   AddUnsigned(read, "--rounds", &options->rounds, kMostRounds,
               "Turns of everything that is compared; the best ones count");
+  read->add_flag("--cold", options->suite.cold,
+                 "Measures reading from the disk too: mapped, and direct (O_DIRECT, io_uring)");
   read->add_option("--plot", options->plot, "PNG that shows where the time of the threads went")
       ->type_name("FILE");
   read->add_option("--trace", options->suite.trace_path,

@@ -9,7 +9,8 @@ packages=(
   bazel-bootstrap bazel-rules-java g++ protobuf-compiler python3
   # libraries
   libcli11-dev libdnnl-dev libhwy-dev libisal-dev libjpeg62-turbo-dev libopencv-dev libpng-dev
-  libprotobuf-dev libpugixml-dev libtiff-dev libxxhash-dev libzstd-dev rapidjson-dev
+  libprotobuf-dev libpugixml-dev libtiff-dev liburing-dev libxxhash-dev libzstd-dev
+  rapidjson-dev
   # several ranks
   libopenmpi-dev openmpi-bin
   # tests and benchmarks

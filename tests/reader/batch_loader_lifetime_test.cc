@@ -55,6 +55,33 @@ void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memo
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// Libraries in C, as zstd, allocate with these.
+extern "C" {
+void* __libc_malloc(size_t bytes);
+void* __libc_calloc(size_t count, size_t bytes);
+void* __libc_realloc(void* memory, size_t bytes);
+void* __libc_memalign(size_t alignment, size_t bytes);
+
+void* malloc(size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_malloc(bytes);
+}
+void* calloc(size_t count, size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_calloc(count, bytes);
+}
+void* realloc(void* memory, size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_realloc(memory, bytes);
+}
+void* aligned_alloc(size_t alignment, size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_memalign(alignment, bytes);
+}
+}
+#endif
+
 namespace shardmill {
 namespace {
 
@@ -95,6 +122,14 @@ uint64_t AnonymousKib() {
     return kib;
   }
   return 0;
+}
+
+int OpenFiles() {
+  int files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    ++files;
+  }
+  return files;
 }
 
 BatchLoaderOptions Options(uint64_t global_batch, int threads) {
@@ -199,6 +234,7 @@ TEST(BatchLoaderLifetime, AViewAllocatesNothingInSteadyState) {
 TEST(BatchLoaderLifetime, LeavingMidEpochJoinsThreadsAndKeepsNoMemory) {
   const auto dataset = OpenTestDataset("leaving", MediumRecords());
   const int threads_before = ThreadCount();
+  const int files_before = OpenFiles();
   uint64_t kib_before = 0;
   for (int repeat = 0; repeat < 1000; ++repeat) {
     {
@@ -213,6 +249,7 @@ TEST(BatchLoaderLifetime, LeavingMidEpochJoinsThreadsAndKeepsNoMemory) {
     ASSERT_TRUE(ThreadCountBecomes(threads_before));
     if (repeat == 50) kib_before = AnonymousKib();
   }
+  EXPECT_EQ(OpenFiles(), files_before);
   // One loader alone holds about 3 MiB; the allocator may keep a little for reuse.
   if (!kSanitized) {
     EXPECT_LT(AnonymousKib(), kib_before + 2048);
@@ -288,7 +325,7 @@ TEST(BatchLoaderLifetime, MemoryIsWhatTheBudgetCountsAndMoreIsRefused) {
 TEST(BatchLoaderLifetime, ManyEpochsDoNotGrowMemory) {
   const auto dataset = OpenTestDataset("epochs", MediumRecords());
   BatchLoaderOptions options = Options(30, 2);
-  options.epochs = 100;
+  options.epochs = 200;
   auto loader = OpenLoader(dataset, options);
   uint64_t kib_before = 0;
   uint64_t batches = 0;
@@ -298,9 +335,9 @@ TEST(BatchLoaderLifetime, ManyEpochsDoNotGrowMemory) {
     if (!batch->has_value()) break;
     if (++batches == 40) kib_before = AnonymousKib();
   }
-  EXPECT_EQ(batches, 400u);
+  EXPECT_EQ(batches, 800u);
   if (!kSanitized) {
-    EXPECT_LT(AnonymousKib(), kib_before + 1024);
+    EXPECT_LE(AnonymousKib() * 100, kib_before * 101);  // one percent
   }
 }
 

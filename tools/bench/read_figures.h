@@ -54,6 +54,23 @@ struct FirstBatchFigures {
   double median_seconds = 0;
 };
 
+// One epoch from the disk.
+struct ColdFigures {
+  std::string set;
+  std::string fields;
+  int threads = 1;
+  uint64_t records = 0;
+  uint64_t stored_bytes = 0;  // of all records
+  Rate direct;                // Io::kDirect
+  Rate mapped;                // Io::kMapped, with read-ahead
+  Rate bare;                  // direct reads of the same ranges, at the best queue depth
+  uint32_t best_depth = 0;
+
+  double BytesPerSecond(const Rate& rate) const {
+    return rate.per_second() * static_cast<double>(stored_bytes) / static_cast<double>(records);
+  }
+};
+
 struct MachineLimits {
   int threads = 1;
   MemoryRates memory;
@@ -64,6 +81,7 @@ struct ReadReport {
   int rounds = 1;
   std::vector<MachineLimits> limits;
   std::vector<ReadFigures> sets;
+  std::vector<ColdFigures> cold;
   std::vector<OneHotFigures> one_hot;
   std::optional<FirstBatchFigures> first_batch;
 };

@@ -137,6 +137,34 @@ std::string StagesText(const ReadReport& report, bool colored) {
          table.ToString(kIndent, colored);
 }
 
+std::string ColdText(const ReadReport& report, bool colored) {
+  if (report.cold.empty()) return "";
+  TextTable table({{"record"},
+                   {"fields"},
+                   {"threads", Align::kRight},
+                   {"bare direct GB/s", Align::kRight},
+                   {"depth", Align::kRight},
+                   {"direct: GB/s", Align::kRight},
+                   {"of bare", Align::kRight},
+                   {"CPU-s/1000", Align::kRight},
+                   {"mapped: GB/s", Align::kRight},
+                   {"of bare", Align::kRight},
+                   {"CPU-s/1000", Align::kRight}});
+  for (const ColdFigures& figures : report.cold) {
+    std::vector<std::string> row = {
+        EscapeControl(figures.set), figures.fields, std::to_string(figures.threads),
+        GigaBytes(figures.BytesPerSecond(figures.bare)), std::to_string(figures.best_depth)};
+    for (const Rate* rate : {&figures.direct, &figures.mapped}) {
+      row.push_back(GigaBytes(figures.BytesPerSecond(*rate)));
+      row.push_back(Percent(rate->per_second() / figures.bare.per_second()));
+      row.push_back(Fixed(rate->cpu_seconds_per_1000(), 4));
+    }
+    table.AddRow(std::move(row));
+  }
+  return "One epoch from the disk, first-touch; GB/s of stored bytes\n" +
+         table.ToString(kIndent, colored);
+}
+
 std::string OneHotText(const ReadReport& report, bool colored) {
   if (report.one_hot.empty()) return "";
   TextTable table({{"stored"},
@@ -168,7 +196,8 @@ std::string ReadReportText(const ReadReport& report, bool colored) {
   std::string text;
   for (const std::string& part :
        {LimitsText(report, colored), SpeedText(report, colored), EpochsText(report, colored),
-        StagesText(report, colored), OneHotText(report, colored), FirstBatchText(report)}) {
+        StagesText(report, colored), ColdText(report, colored), OneHotText(report, colored),
+        FirstBatchText(report)}) {
     if (part.empty()) continue;
     if (!text.empty()) text += "\n";
     text += part;

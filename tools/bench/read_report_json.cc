@@ -55,6 +55,20 @@ void WriteSet(const ReadFigures& figures, JsonWriter* json) {
   json->EndObject();
 }
 
+void WriteCold(const ColdFigures& figures, JsonWriter* json) {
+  json->BeginObject();
+  json->Key("set").String(figures.set);
+  json->Key("fields").String(figures.fields);
+  json->Key("threads").Number(figures.threads);
+  json->Key("stored_bytes").Number(figures.stored_bytes);
+  json->Key("records").Number(figures.records);
+  json->Key("best_depth").Number(figures.best_depth);
+  json->Key("bare_bytes_per_second").Number(figures.BytesPerSecond(figures.bare));
+  json->Key("direct_bytes_per_second").Number(figures.BytesPerSecond(figures.direct));
+  json->Key("mapped_bytes_per_second").Number(figures.BytesPerSecond(figures.mapped));
+  json->EndObject();
+}
+
 void WriteOneHot(const OneHotFigures& figures, JsonWriter* json) {
   json->BeginObject();
   json->Key("stored").String(figures.label);
@@ -83,6 +97,9 @@ std::string ReadReportJson(const ReadReport& report) {
   json.EndArray();
   json.Key("sets").BeginArray();
   for (const ReadFigures& figures : report.sets) WriteSet(figures, &json);
+  json.EndArray();
+  json.Key("cold").BeginArray();
+  for (const ColdFigures& figures : report.cold) WriteCold(figures, &json);
   json.EndArray();
   json.Key("one_hot_f32").BeginArray();
   for (const OneHotFigures& figures : report.one_hot) WriteOneHot(figures, &json);

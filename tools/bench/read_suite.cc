@@ -9,6 +9,7 @@
 #include "reader/base/file.h"
 #include "reader/base/thread_budget.h"
 #include "reader/console/units.h"
+#include "tools/bench/cold_read.h"
 #include "tools/bench/read_bench.h"
 #include "tools/bench/synthetic_set.h"
 
@@ -111,9 +112,20 @@ class Suite {
       figures.set = name;
       report_.sets.push_back(std::move(figures));
     }
+    if (options_.cold) RETURN_IF_ERROR(MeasureFromDisk(path, name));
     if (options_.trace_path.empty() || trace_written_) return OkStatus();
     trace_written_ = true;
     return WriteReadTrace(BenchOptions(path, threads_.back()), options_.trace_path);
+  }
+
+  Status MeasureFromDisk(const std::string& path, const std::string& name) {
+    for (const int threads : threads_) {
+      Say(name + " from the disk");
+      ASSIGN_OR_RETURN(ColdFigures figures, MeasureCold(BenchOptions(path, threads)));
+      figures.set = name;
+      report_.cold.push_back(std::move(figures));
+    }
+    return OkStatus();
   }
 
   Status MeasureFirst(const std::string& path) {

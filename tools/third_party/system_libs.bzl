@@ -23,6 +23,7 @@ _LIBRARIES = {
     "pugixml": "/usr/include",
     "rapidjson": "/usr/include/rapidjson",
     "tiff": "/usr/include",
+    "uring": "/usr/include",
     "xxhash": "/usr/include",
     "zlib": "/usr/include",
     "zstd": "/usr/include",

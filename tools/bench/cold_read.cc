@@ -1,0 +1,238 @@
+#include "tools/bench/cold_read.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reader/base/interrupt.h"
+#include "reader/base/read_queue.h"
+#include "reader/dataset.h"
+#include "tools/bench/aligned_buffer.h"
+#include "tools/bench/bench_target.h"
+#include "tools/bench/record_places.h"
+
+namespace shardmill {
+namespace {
+
+constexpr uint32_t kDepths[] = {1, 2, 4, 8, 16, 32, 64};
+// A loader that reads from the disk wants a longer ring than one that copies.
+constexpr int kSlots = 8;
+// Pages that may stay: the kernel reads a few of headers and footers ahead.
+constexpr double kMostResident = 0.05;
+constexpr uint64_t kPage = 4096;
+
+std::vector<std::string> PathsOf(const Dataset& dataset, const std::string& split_name) {
+  std::vector<std::string> paths;
+  const Dataset::Split* split = *dataset.split(split_name);
+  for (int number = 0; number < split->shard_count(); ++number) {
+    paths.push_back(split->shard(number).path());
+  }
+  return paths;
+}
+
+Result<double> ResidentShare(int descriptor, uint64_t bytes) {
+  if (bytes == 0) return 0.0;
+  void* mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+  if (mapping == MAP_FAILED) return ErrnoError("mmap", errno);
+  std::vector<unsigned char> pages((bytes + kPage - 1) / kPage);
+  const int result = ::mincore(mapping, bytes, pages.data());
+  const int error_number = errno;
+  ::munmap(mapping, bytes);
+  if (result != 0) return ErrnoError("mincore", error_number);
+  const auto resident =
+      std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return (page & 1) != 0; });
+  return static_cast<double>(resident) / static_cast<double>(pages.size());
+}
+
+Status DropFromCache(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return ErrnoError("cannot open " + path, errno);
+  const off_t bytes = ::lseek(descriptor, 0, SEEK_END);
+  ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+  const Result<double> resident = ResidentShare(descriptor, static_cast<uint64_t>(bytes));
+  ::close(descriptor);
+  if (!resident.ok()) return resident.status().WithContext(path);
+  if (*resident <= kMostResident) return OkStatus();
+  return IoError(path +
+                 " stays in memory: it lies on a file system in memory, or another program " +
+                 "has it mapped; reading from the disk cannot be measured here");
+}
+
+Status DropAll(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) RETURN_IF_ERROR(DropFromCache(path));
+  return OkStatus();
+}
+
+// One epoch from the disk, with everything opened anew.
+Status TakeColdTurn(const BenchTarget& target, int threads, Io io, Rate* best) {
+  ASSIGN_OR_RETURN(const auto dataset, Dataset::Open(target.path, target.split));
+  BatchLoaderOptions options = LoaderOptionsFor(target, threads);
+  options.io = io;
+  options.slots = kSlots;
+  options.epochs = 1;
+  const Stopwatch stopwatch;
+  ASSIGN_OR_RETURN(const std::unique_ptr<BatchLoader> loader, BatchLoader::Open(dataset, options));
+  RETURN_IF_ERROR(TakeBatches(loader.get(), loader->steps_per_epoch()));
+  *best = Faster(*best, stopwatch.Stop(loader->steps_per_epoch() * target.batch));
+  return OkStatus();
+}
+
+// The descriptors of the shards, for reads past the page cache.
+class DirectFiles {
+ public:
+  static Result<DirectFiles> Open(const std::vector<std::string>& paths) {
+    DirectFiles files;
+    for (const std::string& path : paths) {
+      ASSIGN_OR_RETURN(const int descriptor, OpenDirect(path));
+      files.descriptors_.push_back(descriptor);
+    }
+    return files;
+  }
+  ~DirectFiles() {
+    for (const int descriptor : descriptors_) ::close(descriptor);
+  }
+  DirectFiles(DirectFiles&& other) noexcept : descriptors_(std::move(other.descriptors_)) {
+    other.descriptors_.clear();
+  }
+  DirectFiles& operator=(DirectFiles&&) = delete;
+  int operator[](size_t shard) const { return descriptors_[shard]; }
+
+ private:
+  DirectFiles() = default;
+  std::vector<int> descriptors_;
+};
+
+struct AlignedRead {
+  uint32_t shard = 0;
+  FileRange range;
+};
+
+// The ranges of all records in random order, widened to what direct reads need.
+std::vector<AlignedRead> ReadsOf(const RecordPlaces& places, const std::vector<uint64_t>& order) {
+  std::vector<AlignedRead> reads;
+  for (const uint64_t record : order) {
+    for (size_t field = 0; field < places.field_count(); ++field) {
+      const RecordPlaces::Place& place = places.place(record, field);
+      const uint64_t begin = place.range.offset / kDirectAlignment * kDirectAlignment;
+      const uint64_t end = place.range.offset + place.range.bytes + kDirectAlignment - 1;
+      reads.push_back({place.shard, {begin, end / kDirectAlignment * kDirectAlignment - begin}});
+    }
+  }
+  return reads;
+}
+
+class BareDirectLoop {
+ public:
+  static Result<std::unique_ptr<BareDirectLoop>> Create(const DirectFiles* files,
+                                                        const std::vector<AlignedRead>* reads,
+                                                        uint32_t depth) {
+    std::unique_ptr<BareDirectLoop> loop(new BareDirectLoop(files, reads));
+    ASSIGN_OR_RETURN(loop->queue_, ReadQueue::Create(depth));
+    for (const AlignedRead& read : *reads) {
+      loop->buffer_bytes_ = std::max(loop->buffer_bytes_, read.range.bytes);
+    }
+    loop->memory_ = MakeAlignedBuffer(loop->buffer_bytes_ * depth);
+    if (loop->memory_ == nullptr) return InvalidArgumentError("no memory for direct reads");
+    loop->queue_->RegisterBuffers({{loop->memory_.get(), loop->buffer_bytes_ * depth}});
+    return loop;
+  }
+
+  Status Run() {
+    const uint32_t depth = queue_->depth();
+    std::vector<ReadQueue::Completion> done(depth);
+    size_t next = 0;
+    for (; next < std::min<size_t>(depth, reads_.size()); ++next) Push(next, next);
+    RETURN_IF_ERROR(queue_->Submit());
+    size_t finished = 0;
+    int error = 0;  // is reported when nothing is under way any more
+    while (finished < reads_.size()) {
+      ASSIGN_OR_RETURN(const size_t count, queue_->Wait(done.data(), done.size()));
+      for (size_t i = 0; i < count; ++i) {
+        if (done[i].result < 0) error = static_cast<int>(-done[i].result);
+        if (next < reads_.size()) Push(next++, done[i].tag);
+      }
+      finished += count;
+      RETURN_IF_ERROR(queue_->Submit());
+    }
+    return error == 0 ? OkStatus() : ErrnoError("direct read", error);
+  }
+
+ private:
+  BareDirectLoop(const DirectFiles* files, const std::vector<AlignedRead>* reads)
+      : files_(*files), reads_(*reads) {}
+
+  void Push(size_t number, uint64_t buffer) {
+    const AlignedRead& read = reads_[number];
+    ReadQueue::Read request;
+    request.descriptor = files_[read.shard];
+    request.buffer = memory_.get() + buffer * buffer_bytes_;
+    request.bytes = static_cast<uint32_t>(read.range.bytes);
+    request.offset = read.range.offset;
+    request.tag = buffer;
+    queue_->Push(request);
+  }
+
+  const DirectFiles& files_;
+  const std::vector<AlignedRead>& reads_;
+  std::unique_ptr<ReadQueue> queue_;
+  uint64_t buffer_bytes_ = 0;
+  AlignedBuffer memory_;
+};
+
+}  // namespace
+
+Result<ColdFigures> MeasureCold(const ReadBenchOptions& options) {
+  ASSIGN_OR_RETURN(BenchTarget target, MakeBenchTarget(options));
+  target.turn_epochs = 1;
+  ColdFigures figures;
+  figures.set = target.path;
+  figures.fields = target.description;
+  figures.threads = options.threads;
+  std::vector<AlignedRead> reads;
+  std::vector<std::string> paths;
+  {
+    ASSIGN_OR_RETURN(const auto dataset, Dataset::Open(target.path, target.split));
+    paths = PathsOf(*dataset, target.split);
+    ASSIGN_OR_RETURN(const std::unique_ptr<RecordPlaces> places,
+                     RecordPlaces::Open(*dataset, target.split, target.fields));
+    const std::vector<uint64_t> order = ShuffledEpochs(target, 1);
+    reads = ReadsOf(*places, order);
+    for (const uint64_t record : order) {
+      for (size_t field = 0; field < places->field_count(); ++field) {
+        figures.stored_bytes += places->place(record, field).range.bytes;
+      }
+    }
+    figures.records = order.size();
+  }
+  ASSIGN_OR_RETURN(const DirectFiles files, DirectFiles::Open(paths));
+  for (int round = 0; round < options.rounds; ++round) {
+    for (const Io io : {Io::kDirect, Io::kMapped}) {
+      RETURN_IF_ERROR(CheckInterrupt());
+      RETURN_IF_ERROR(DropAll(paths));
+      Rate* best = io == Io::kDirect ? &figures.direct : &figures.mapped;
+      RETURN_IF_ERROR(TakeColdTurn(target, options.threads, io, best));
+    }
+    for (const uint32_t depth : kDepths) {
+      RETURN_IF_ERROR(CheckInterrupt());
+      RETURN_IF_ERROR(DropAll(paths));
+      ASSIGN_OR_RETURN(const std::unique_ptr<BareDirectLoop> loop,
+                       BareDirectLoop::Create(&files, &reads, depth));
+      const Stopwatch stopwatch;
+      RETURN_IF_ERROR(loop->Run());
+      const Rate rate = stopwatch.Stop(figures.records);
+      if (figures.bare.measured() && rate.per_second() <= figures.bare.per_second()) continue;
+      figures.bare = rate;
+      figures.best_depth = depth;
+    }
+  }
+  return figures;
+}
+
+}  // namespace shardmill

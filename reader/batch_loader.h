@@ -86,7 +86,7 @@ struct BatchLoaderOptions {
   // The most that the slots and the threads' memory may take together; 0: no limit. More is an
   // error when the loader opens, so a loader never grows into it later: what Open() allocated is
   // all, but for records without a known size (see Padding::lengths and Augment) that are larger
-  // than a slot's.
+  // than a slot's. The buffers of Io::kDirect, about 128 MiB at most, are not counted.
   uint64_t max_bytes = 0;
   Io io = Io::kMapped;
   uint32_t queue_depth = 32;                    // reads under way at once, for Io::kDirect

@@ -17,7 +17,11 @@ namespace {
 
 uint64_t HashOf(std::string_view key) { return Checksum64(key.data(), key.size()); }
 
-// take(shard, record, key) for each record that has a key, in order.
+using Place = DuplicateKey::Place;
+
+auto Order(const Place& place) { return std::tie(place.shard, place.block, place.index); }
+
+// take(place, key) for each record that has a key, in order.
 template <typename Take>
 Status ForEachKey(const std::vector<ShardReport>& shards, const VerifyOptions& options, Take take) {
   MetaWalker walker;
@@ -25,21 +29,21 @@ Status ForEachKey(const std::vector<ShardReport>& shards, const VerifyOptions& o
     if (!shards[s].opened) continue;
     const auto file = InputFile::Open(shards[s].path, options.access);
     if (!file.ok()) continue;  // it is gone since it was verified
-    for (const BlockOutcome& block : shards[s].blocks) {
+    for (size_t b = 0; b < shards[s].blocks.size(); ++b) {
       if (options.cancelled && options.cancelled()) {
         return CancelledError("verification was cancelled");
       }
-      const auto header = ReadBlockHeader(**file, block.entry.offset, block.entry.bytes);
-      if (!header.ok()) continue;
-      const Status damaged =
-          walker.Walk(**file, block.entry.offset, *header,
-                      [&](uint32_t first, const std::vector<std::string_view>& keys) {
-                        for (size_t i = 0; i < keys.size(); ++i) {
-                          if (!keys[i].empty())
-                            take(s, block.entry.first_record + first + i, keys[i]);
-                        }
-                      });
-      if (!damaged.ok()) continue;  // said already
+      const BlockTableEntry& entry = shards[s].blocks[b].entry;
+      const auto header = ReadBlockHeader(**file, entry.offset, entry.bytes);
+      if (!header.ok()) continue;  // said already, as is what the walk meets
+      (void)walker
+          .Walk(**file, entry.offset, *header,
+                [&](uint32_t first, const std::vector<std::string_view>& keys) {
+                  for (uint32_t i = 0; i < keys.size(); ++i) {
+                    if (!keys[i].empty()) take(Place{s, b, first + i}, keys[i]);
+                  }
+                })
+          .ok();
     }
   }
   return OkStatus();
@@ -48,12 +52,11 @@ Status ForEachKey(const std::vector<ShardReport>& shards, const VerifyOptions& o
 struct Occurrence {
   uint64_t hash = 0;
   std::string key;
-  size_t shard = 0;
-  uint64_t record = 0;
+  Place place;
 
   bool operator<(const Occurrence& other) const {
-    return std::tie(hash, key, shard, record) <
-           std::tie(other.hash, other.key, other.shard, other.record);
+    if (hash != other.hash) return hash < other.hash;
+    return key != other.key ? key < other.key : Order(place) < Order(other.place);
   }
 };
 
@@ -62,20 +65,18 @@ Status AddDuplicates(const std::vector<ShardReport>& shards, const VerifyOptions
                      const std::vector<uint64_t>& repeated, std::vector<DuplicateKey>* found) {
   if (repeated.empty()) return OkStatus();
   std::vector<Occurrence> all;
-  RETURN_IF_ERROR(
-      ForEachKey(shards, options, [&](size_t shard, uint64_t record, std::string_view key) {
-        const uint64_t hash = HashOf(key);
-        if (!std::binary_search(repeated.begin(), repeated.end(), hash)) return;
-        all.push_back({hash, std::string(key), shard, record});
-      }));
+  RETURN_IF_ERROR(ForEachKey(shards, options, [&](const Place& place, std::string_view key) {
+    const uint64_t hash = HashOf(key);
+    if (!std::binary_search(repeated.begin(), repeated.end(), hash)) return;
+    all.push_back({hash, std::string(key), place});
+  }));
   std::sort(all.begin(), all.end());
   for (size_t i = 1, first = 0; i < all.size(); ++i) {
     if (all[i].key != all[first].key) {
       first = i;
-      continue;
+    } else {
+      found->push_back({all[i].key, all[i].place, all[first].place});
     }
-    found->push_back(
-        {std::move(all[i].key), all[i].shard, all[i].record, all[first].shard, all[first].record});
   }
   return OkStatus();
 }
@@ -93,30 +94,30 @@ Result<std::vector<DuplicateKey>> FindDuplicateKeys(
     HashRange range(end, options.max_keys_in_memory);
     std::vector<std::unique_ptr<KeyHashes>> more;
     more.push_back(std::make_unique<KeyHashes>(&range));
-    RETURN_IF_ERROR(ForEachKey(shards, options, [&](size_t, uint64_t, std::string_view key) {
+    RETURN_IF_ERROR(ForEachKey(shards, options, [&](const Place&, std::string_view key) {
       more.front()->Add(HashOf(key));
     }));
     RETURN_IF_ERROR(AddDuplicates(shards, options, RepeatedHashes(more), &found));
     end = range.end();
   }
   std::sort(found.begin(), found.end(), [](const DuplicateKey& a, const DuplicateKey& b) {
-    return std::tie(a.shard, a.record) < std::tie(b.shard, b.record);
+    return Order(a.place) < Order(b.place);
   });
   return found;
 }
 
 Finding DuplicateKeyFinding(const DuplicateKey& duplicate, const std::vector<ShardReport>& shards) {
-  const ShardReport& shard = shards[duplicate.shard];
+  const auto record_of = [&](const Place& place) {
+    return shards[place.shard].blocks[place.block].entry.first_record + place.index;
+  };
+  const ShardReport& shard = shards[duplicate.place.shard];
   Finding finding;
   finding.file = shard.path;
-  finding.record = duplicate.record;
-  const auto behind = std::upper_bound(
-      shard.blocks.begin(), shard.blocks.end(), duplicate.record,
-      [](uint64_t record, const BlockOutcome& block) { return record < block.entry.first_record; });
-  finding.block = static_cast<uint32_t>(behind - shard.blocks.begin() - 1);
+  finding.block = shard.blocks[duplicate.place.block].number;
+  finding.record = record_of(duplicate.place);
   finding.key = duplicate.key;
-  finding.message = "the key is also that of record " + std::to_string(duplicate.first_record) +
-                    " of " + shards[duplicate.first_shard].path;
+  finding.message = "the key is also that of record " + std::to_string(record_of(duplicate.first)) +
+                    " of " + shards[duplicate.first.shard].path;
   return finding;
 }
 

@@ -1,6 +1,7 @@
 // Finds keys that occur twice in a data set. Part of verify.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,11 +15,16 @@
 namespace shardmill {
 
 struct DuplicateKey {
+  // Where a key was met: indices of the report and of the block in it, number in the block.
+  struct Place {
+    size_t shard = 0;
+    size_t block = 0;
+    uint32_t index = 0;
+  };
+
   std::string key;
-  size_t shard = 0;  // index of the report
-  uint64_t record = 0;
-  size_t first_shard = 0;  // where the key occurs first
-  uint64_t first_record = 0;
+  Place place;
+  Place first;  // the first place with this key
 };
 
 // Every record whose key an earlier record has, in order. `gathered` are the keys that verification

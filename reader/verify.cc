@@ -147,17 +147,19 @@ Result<VerifyReport> Verify(const std::string& path, const VerifyOptions& option
   VerifyReport report;
   ASSIGN_OR_RETURN(const Plan plan, MakePlan(path, &report.findings));
   std::optional<RecordSchema> schema;
+  ShardFallback fallback;
   if (plan.manifest) {
     ASSIGN_OR_RETURN(schema, CheckManifest(*plan.manifest));
+    fallback = {&*schema, DigestFromHex(plan.manifest->dataset_id())};
   }
   HashRange range(0, options.max_keys_in_memory);
-  ASSIGN_OR_RETURN(VerifyRun run,
-                   RunVerification(plan.shards, schema ? &*schema : nullptr, options, &range));
+  ASSIGN_OR_RETURN(VerifyRun run, RunVerification(plan.shards, fallback, options, &range));
   CompareWithManifest(plan, &run.shards, &report.findings);
   ASSIGN_OR_RETURN(const std::vector<DuplicateKey> duplicates,
                    FindDuplicateKeys(run.shards, options, std::move(run.keys)));
   for (const DuplicateKey& duplicate : duplicates) {
-    run.shards[duplicate.shard].findings.push_back(DuplicateKeyFinding(duplicate, run.shards));
+    run.shards[duplicate.place.shard].findings.push_back(
+        DuplicateKeyFinding(duplicate, run.shards));
   }
   for (ShardReport& shard : run.shards) {
     ++report.shards;

@@ -11,6 +11,9 @@ namespace {
 
 // What a codec may want to see of a record; far more than any picture has.
 constexpr uint64_t kMaxStartBytes = uint64_t{1} << 30;
+// A block says how many records it has, and holes in a file cost nothing: beyond this many damaged
+// ones they are counted but not listed, and all of the block are given up.
+constexpr size_t kMaxListedRecords = 100000;
 
 }  // namespace
 
@@ -23,27 +26,41 @@ void BlockVerifier::AddFinding(std::optional<uint32_t> index, const std::string&
   finding.message = message;
   if (index) {
     finding.record = entry_.first_record + *index;
-    if (has_keys_) finding.key = meta_.KeyOf(*shard_.file, entry_.offset, header_, *index);
+    if (report_.has_keys) finding.key = meta_.KeyOf(*shard_.file, entry_.offset, header_, *index);
   }
   report_.findings.push_back(std::move(finding));
 }
 
 bool BlockVerifier::Check(const std::string& field, const Status& status) {
   if (status.ok()) return true;
-  if (status.code() == StatusCode::kIo) report_.lost_file = report_.all_lost = true;
+  if (status.code() == StatusCode::kIo) report_.lost_file = true;
   AddFinding(std::nullopt, field, status.message());
   return false;
 }
 
 bool BlockVerifier::CheckOrLose(const std::string& field, const Status& status) {
-  if (!status.ok()) report_.all_lost = true;
+  if (!status.ok() && !report_.all_lost) {
+    report_.all_lost = true;
+    report_.lost_reason = field.empty() ? status.message() : field + ": " + status.message();
+  }
   return Check(field, status);
 }
 
 void BlockVerifier::LoseRecord(uint32_t index, const std::string& field,
                                const std::string& message) {
+  if (report_.lost.size() >= kMaxListedRecords) {
+    ++unlisted_;
+    return;
+  }
   report_.lost.push_back(index);
   AddFinding(index, field, message);
+}
+
+void BlockVerifier::GiveUpUnlisted() {
+  if (unlisted_ == 0) return;
+  (void)CheckOrLose("", DataLossError(std::to_string(unlisted_) +
+                                      " more findings about records of this block are not listed; "
+                                      "it is given up"));
 }
 
 BlockReport BlockVerifier::Verify(const Shard& shard, const BlockTableEntry& entry,
@@ -52,7 +69,7 @@ BlockReport BlockVerifier::Verify(const Shard& shard, const BlockTableEntry& ent
   report_ = BlockReport();
   entry_ = entry;
   number_ = identity.block_number;
-  has_keys_ = false;
+  unlisted_ = 0;
   Result<BlockHeader> header = ReadBlockHeader(*shard_.file, entry.offset, entry.bytes);
   if (!header.ok()) {
     const Status& status = header.status();
@@ -64,10 +81,11 @@ BlockReport BlockVerifier::Verify(const Shard& shard, const BlockTableEntry& ent
   header_ = std::move(header).value();
   report_.header_checksum = header_.checksum;
   // A block in the wrong place is checked all the same: it may be sound in itself.
-  report_.in_place = Check("", CheckBlockIdentity(header_, identity, entry));
+  report_.in_place = CheckOrLose("", CheckBlockIdentity(header_, identity, entry));
   if (shard_.schema == nullptr || CheckOrLose("", CheckBlockHeader(header_, *shard_.schema))) {
     VerifyRegions(keys);
   }
+  GiveUpUnlisted();
   std::sort(report_.lost.begin(), report_.lost.end());
   report_.lost.erase(std::unique(report_.lost.begin(), report_.lost.end()), report_.lost.end());
   return std::move(report_);
@@ -76,6 +94,7 @@ BlockReport BlockVerifier::Verify(const Shard& shard, const BlockTableEntry& ent
 void BlockVerifier::VerifyRegions(KeyHashes* keys) {
   VerifyMeta(keys);
   if (shard_.schema == nullptr) {
+    if (!report_.all_lost) report_.lost_reason = "the schema is lost";
     report_.all_lost = true;
     return;
   }
@@ -94,7 +113,9 @@ void BlockVerifier::VerifyMeta(KeyHashes* keys) {
   std::vector<uint32_t> malformed;
   const auto take = [&](uint32_t first, const std::vector<std::string_view>& found) {
     for (size_t i = 0; i < found.size(); ++i) {
-      if (found[i].empty()) {
+      if (found[i].empty() && malformed.size() > kMaxListedRecords) {
+        ++unlisted_;
+      } else if (found[i].empty()) {
         malformed.push_back(first + static_cast<uint32_t>(i));
       } else if (keys != nullptr) {
         keys->Add(Checksum64(found[i].data(), found[i].size()));
@@ -102,8 +123,8 @@ void BlockVerifier::VerifyMeta(KeyHashes* keys) {
     }
   };
   const Status status = meta_.Walk(*shard_.file, entry_.offset, header_, take);
-  has_keys_ = CheckOrLose("", status.WithContext("metadata"));
-  if (!has_keys_) return;
+  report_.has_keys = CheckOrLose("", status.WithContext("metadata"));
+  if (!report_.has_keys) return;
   for (const uint32_t index : malformed) LoseRecord(index, "", "the metadata is malformed");
   Check("", CheckPadding(header_.meta_offset, header_.meta_bytes).WithContext("metadata"));
 }
@@ -111,7 +132,8 @@ void BlockVerifier::VerifyMeta(KeyHashes* keys) {
 void BlockVerifier::VerifyField(uint32_t field) {
   const FieldSpec& spec = shard_.schema->fields[field];
   const FieldRegion& region = header_.fields[field];
-  Check(spec.name, CheckPadding(region.offset, region.bytes));
+  const Status padding = CheckPadding(region.offset, region.bytes);
+  padding.code() == StatusCode::kIo ? CheckOrLose(spec.name, padding) : Check(spec.name, padding);
   if (report_.lost_file) return;
   if (spec.IsDense()) {
     CheckOrLose(spec.name, VerifyDenseRecords(field));

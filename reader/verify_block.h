@@ -26,6 +26,8 @@ struct BlockReport {
   // Which records cannot be read: all, or those with these numbers in the block (ascending).
   bool all_lost = false;
   std::vector<uint32_t> lost;
+  std::string lost_reason;  // when all are lost
+  bool has_keys = false;    // the metadata can be read all the same
   // A page of the file is gone: the rest of the file cannot be expected to be there.
   bool lost_file = false;
   std::vector<Finding> findings;
@@ -52,6 +54,7 @@ class BlockVerifier {
   // The same; all records of the block are lost unless it is OK.
   bool CheckOrLose(const std::string& field, const Status& status);
   void LoseRecord(uint32_t index, const std::string& field, const std::string& message);
+  void GiveUpUnlisted();
 
   void VerifyRegions(KeyHashes* keys);
   void VerifyMeta(KeyHashes* keys);
@@ -69,8 +72,8 @@ class BlockVerifier {
   BlockReport report_;
   BlockTableEntry entry_;
   uint32_t number_ = 0;
+  uint64_t unlisted_ = 0;  // findings about single records, beyond those that are listed
   BlockHeader header_;
-  bool has_keys_ = false;  // the metadata region is sound
 
   MetaWalker meta_;
   std::vector<uint64_t> bounds_;

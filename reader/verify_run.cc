@@ -19,9 +19,9 @@ constexpr uint64_t kTaskBytes = uint64_t{4} << 20;
 
 class Runner {
  public:
-  Runner(const std::vector<std::string>& paths, const RecordSchema* fallback_schema,
+  Runner(const std::vector<std::string>& paths, const ShardFallback& fallback,
          const VerifyOptions& options, HashRange* range)
-      : fallback_schema_(fallback_schema), options_(options), range_(range) {
+      : fallback_(fallback), options_(options), range_(range) {
     for (const std::string& path : paths) {
       shards_.emplace_back();
       shards_.back().verifier = std::make_unique<ShardVerifier>(path, options.access);
@@ -99,7 +99,7 @@ class Runner {
 
   void Open(size_t index) {
     Shard& shard = shards_[index];
-    shard.verifier->Open(fallback_schema_);
+    shard.verifier->Open(fallback_);
     shard.blocks_left = shard.verifier->block_count();
     const bool is_empty = shard.blocks_left == 0;
     if (is_empty) Finish(index);
@@ -146,7 +146,7 @@ class Runner {
     return !cancelled_;
   }
 
-  const RecordSchema* fallback_schema_;
+  const ShardFallback fallback_;
   const VerifyOptions& options_;
   HashRange* range_;
   VerifyRun run_;
@@ -167,9 +167,9 @@ class Runner {
 }  // namespace
 
 Result<VerifyRun> RunVerification(const std::vector<std::string>& paths,
-                                  const RecordSchema* fallback_schema, const VerifyOptions& options,
+                                  const ShardFallback& fallback, const VerifyOptions& options,
                                   HashRange* range) {
-  return Runner(paths, fallback_schema, options, range).Run();
+  return Runner(paths, fallback, options, range).Run();
 }
 
 }  // namespace shardmill

@@ -10,7 +10,6 @@
 
 #include "reader/base/status.h"
 #include "reader/key_hashes.h"
-#include "reader/schema.h"
 #include "reader/verify.h"
 #include "reader/verify_shard.h"
 
@@ -21,10 +20,10 @@ struct VerifyRun {
   std::vector<std::unique_ptr<KeyHashes>> keys;  // of each thread
 };
 
-// Cancelled when options.cancelled says so. `fallback_schema` may be null. The keys that were met
-// are gathered as far as `range` goes.
+// Cancelled when options.cancelled says so. The keys that were met are gathered as far as `range`
+// goes.
 Result<VerifyRun> RunVerification(const std::vector<std::string>& paths,
-                                  const RecordSchema* fallback_schema, const VerifyOptions& options,
+                                  const ShardFallback& fallback, const VerifyOptions& options,
                                   HashRange* range);
 
 }  // namespace shardmill

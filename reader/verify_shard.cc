@@ -7,7 +7,9 @@
 
 #include "proto/manifest.pb.h"
 #include "proto/schema.pb.h"
+#include "reader/base/file.h"
 #include "reader/block_format.h"
+#include "reader/names.h"
 #include "reader/shard_format.h"
 
 namespace shardmill {
@@ -49,62 +51,73 @@ void ShardVerifier::CheckParts() {
   has_postscript_ = Check(postscript.status());
   if (has_postscript_) {
     parts.postscript = *postscript;
-    has_footer_ = Check(ReadFooter(*file_, &parts));
+    report_.has_footer = Check(ReadFooter(*file_, &parts));
   }
-  if (report_.has_superblock && has_footer_) agree_ = Check(CheckAgreement(parts));
+  if (report_.has_superblock && report_.has_footer) agree_ = Check(CheckAgreement(parts));
 }
 
-BlockIdentity ShardVerifier::Identity(uint32_t block) const {
+// Which shard the blocks must belong to.
+void ShardVerifier::FindIdentity(const ShardFallback& fallback) {
   const ShardParts& parts = *report_.parts;
+  const std::optional<ShardName> name = ParseShardFileName(FileName(path_));
   if (report_.has_superblock) {
-    return {parts.superblock.dataset_id, parts.superblock.shard_number, block};
+    identity_ = {parts.superblock.dataset_id, parts.superblock.shard_number, 0};
+  } else if (has_postscript_) {
+    identity_ = {parts.postscript.dataset_id, parts.postscript.shard_number, 0};
+  } else if (fallback.dataset_id && name) {
+    identity_ = {*fallback.dataset_id, name->number, 0};
   }
-  return {parts.postscript.dataset_id, parts.postscript.shard_number, block};
 }
 
-// Without a usable block table the blocks are found by their headers.
-void ShardVerifier::WalkBlocks() {
-  const ShardParts& parts = *report_.parts;
-  const uint64_t end = has_postscript_ ? parts.postscript.footer_offset : file_->size();
-  uint64_t offset = parts.superblock.first_block_offset();
-  uint64_t first_record = 0;
+// Without a usable block table the blocks are found by their headers, from `offset` on: each begins
+// at a multiple of 4096, and says where it ends and what it belongs to.
+void ShardVerifier::WalkBlocks(uint64_t offset) {
+  const uint64_t end = has_postscript_ ? report_.parts->postscript.footer_offset : file_->size();
+  uint64_t missed_bytes = 0;
   while (offset < end) {
     const Result<BlockHeader> header = ReadBlockHeader(*file_, offset, end - offset);
-    if (!header.ok()) break;
-    blocks_.push_back({offset, header->block_bytes, first_record, header->records});
-    first_record += header->records;
+    const bool is_ours = header.ok() && header->dataset_id == identity_->dataset_id &&
+                         header->shard_number == identity_->shard_number &&
+                         (numbers_.empty() || header->block_number > numbers_.back());
+    if (!is_ours) {
+      missed_bytes += std::min(kAlignment, end - offset);
+      offset += kAlignment;
+      continue;
+    }
+    blocks_.push_back({offset, header->block_bytes, header->first_record, header->records});
+    numbers_.push_back(header->block_number);
     offset += header->block_bytes;
   }
-  if (has_postscript_ && offset == end) return;
+  if (has_postscript_ && missed_bytes == 0) return;
   Check(DataLossError("the block table is lost; " + std::to_string(blocks_.size()) +
-                      " blocks were found by their headers, and nothing behind byte " +
-                      std::to_string(offset) + " could be checked"));
+                      " blocks were found by their headers, and " + std::to_string(missed_bytes) +
+                      " bytes beside them could not be checked"));
 }
 
 void ShardVerifier::FindBlocks() {
   const ShardParts& parts = *report_.parts;
-  if (agree_) {
+  if (agree_ || (report_.has_footer && !report_.has_superblock)) {
+    // A lost superblock would say little that the footer does not. Each header is bounds-checked
+    // when it is read.
     blocks_ = parts.footer.blocks;
-  } else if (report_.has_superblock) {
-    WalkBlocks();
-  } else if (has_footer_) {
-    // The superblock is lost, but it would say little that the footer does not. Each header is
-    // bounds-checked when it is read.
-    blocks_ = parts.footer.blocks;
+    for (uint32_t i = 0; i < blocks_.size(); ++i) numbers_.push_back(i);
+  } else if (identity_) {
+    WalkBlocks(report_.has_superblock ? parts.superblock.first_block_offset() : kSchemaOffset);
   } else {
     Check(DataLossError("superblock and footer are lost: no block could be checked"));
   }
 }
 
-void ShardVerifier::Open(const RecordSchema* fallback_schema) {
+void ShardVerifier::Open(const ShardFallback& fallback) {
   Result<std::unique_ptr<InputFile>> file = InputFile::Open(path_, access_);
   if (!Check(file.status())) return;
   file_ = std::move(file).value();
   report_.opened = true;
   report_.bytes = file_->size();
   CheckParts();
+  FindIdentity(fallback);
   FindBlocks();
-  schema_ = report_.has_schema ? &report_.parts->schema : fallback_schema;
+  schema_ = report_.has_schema ? &report_.parts->schema : fallback.schema;
   if (schema_ == nullptr) Check(DataLossError("the schema is lost: no record could be checked"));
   outcomes_.resize(blocks_.size());
 }
@@ -118,8 +131,9 @@ void ShardVerifier::Populate(uint32_t first, uint32_t end) const {
 
 void ShardVerifier::VerifyBlock(uint32_t index, BlockVerifier* verifier, KeyHashes* keys) {
   if (lost_file_) return;
-  outcomes_[index] =
-      verifier->Verify({file_.get(), schema_}, blocks_[index], Identity(index), keys);
+  BlockIdentity identity = *identity_;
+  identity.block_number = numbers_[index];
+  outcomes_[index] = verifier->Verify({file_.get(), schema_}, blocks_[index], identity, keys);
   if (outcomes_[index].lost_file) lost_file_ = true;
 }
 
@@ -144,7 +158,8 @@ ShardReport ShardVerifier::Finish() {
     report_.records += blocks_[i].records;
     // Without a header: damaged, or not verified any more.
     const bool all_lost = block.all_lost || !block.header_checksum;
-    report_.blocks.push_back({blocks_[i], block.in_place, all_lost, std::move(block.lost)});
+    report_.blocks.push_back({blocks_[i], numbers_[i], block.header_checksum, all_lost,
+                              std::move(block.lost_reason), block.has_keys, std::move(block.lost)});
     std::move(block.findings.begin(), block.findings.end(), std::back_inserter(report_.findings));
     // Which blocks behind it were verified before the file was gone depends on the threads.
     if (block.lost_file) break;

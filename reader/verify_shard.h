@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,18 @@ namespace shardmill {
 // A block that was found, and which of its records cannot be read.
 struct BlockOutcome {
   BlockTableEntry entry;
-  bool in_place = false;
+  uint32_t number = 0;
+  std::optional<uint64_t> header_checksum;  // none: the header is damaged
   bool all_lost = false;
+  std::string lost_reason;
+  bool has_keys = false;       // the metadata is sound
   std::vector<uint32_t> lost;  // numbers in the block, ascending
+};
+
+// What is known of a shard from elsewhere, in case that it does not say it itself any more.
+struct ShardFallback {
+  const RecordSchema* schema = nullptr;
+  std::optional<Digest> dataset_id;
 };
 
 struct ShardReport {
@@ -43,6 +53,7 @@ struct ShardReport {
   std::unique_ptr<ShardParts> parts;
   bool has_superblock = false;
   bool has_schema = false;
+  bool has_footer = false;
   bool parts_are_sound = false;
   // All parts and block headers are sound and in place, but are not those of the digest.
   bool has_foreign_part = false;
@@ -52,9 +63,9 @@ class ShardVerifier {
  public:
   ShardVerifier(const std::string& path, FileAccess access);
 
-  // Checks what the shard says of itself as a whole, and finds its blocks. `fallback_schema` (may
-  // be null, must outlive the object) stands in when the shard's own is lost.
-  void Open(const RecordSchema* fallback_schema);
+  // Checks what the shard says of itself as a whole, and finds its blocks. The fallback's schema
+  // must outlive the object.
+  void Open(const ShardFallback& fallback);
 
   uint32_t block_count() const { return static_cast<uint32_t>(blocks_.size()); }
   const BlockTableEntry& block(uint32_t index) const { return blocks_[index]; }
@@ -71,9 +82,9 @@ class ShardVerifier {
   bool Check(const Status& status);
   void CheckParts();
   void FindBlocks();
-  void WalkBlocks();
+  void WalkBlocks(uint64_t offset);
+  void FindIdentity(const ShardFallback& fallback);
   void CheckDigest();
-  BlockIdentity Identity(uint32_t block) const;
 
   const std::string path_;
   const FileAccess access_;
@@ -81,9 +92,10 @@ class ShardVerifier {
   const RecordSchema* schema_ = nullptr;
   ShardReport report_;
   bool has_postscript_ = false;
-  bool has_footer_ = false;
   bool agree_ = false;
+  std::optional<BlockIdentity> identity_;  // of the shard, as far as anything says it
   std::vector<BlockTableEntry> blocks_;
+  std::vector<uint32_t> numbers_;  // of the blocks; they have gaps where some could not be found
   std::vector<BlockReport> outcomes_;
   std::atomic<bool> lost_file_{false};
 };

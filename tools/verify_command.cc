@@ -19,6 +19,8 @@
 #include "reader/manifest.h"
 #include "reader/verify.h"
 #include "tools/progress.h"
+#include "tools/salvage/salvage.h"
+#include "tools/salvage/salvage_report.h"
 #include "tools/verify_report.h"
 
 namespace shardmill {
@@ -27,6 +29,8 @@ namespace {
 struct VerifyCommandOptions {
   std::string path;
   uint64_t jobs = 0;
+  std::string io = "mmap";
+  std::string salvage;
   bool rebuild_manifest = false;
   bool json = false;
   bool quiet = false;
@@ -73,8 +77,13 @@ class ByteProgress {
   uint64_t done_ = 0;
 };
 
+FileAccess AccessOf(const VerifyCommandOptions& options) {
+  return options.io == "pread" ? FileAccess::kPread : FileAccess::kMapped;
+}
+
 Result<VerifyReport> RunVerify(const VerifyCommandOptions& options) {
   VerifyOptions verify;
+  verify.access = AccessOf(options);
   ASSIGN_OR_RETURN(verify.threads, ResolveThreads(static_cast<int>(options.jobs), 1));
   ByteProgress progress(ProgressStyleFor(options.quiet));
   verify.progress = [&](uint64_t done, uint64_t total) { progress.Report(done, total); };
@@ -90,7 +99,32 @@ bool IsManifestMissing(const std::string& path) {
 
 void Print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
+Result<int> RunSalvage(const VerifyCommandOptions& options) {
+  SalvageOptions salvage;
+  salvage.access = AccessOf(options);
+  ASSIGN_OR_RETURN(salvage.threads, ResolveThreads(static_cast<int>(options.jobs), 1));
+  salvage.cancelled = WasInterrupted;
+  Result<SalvageReport> report = CancelledError("");
+  {
+    ByteProgress progress(ProgressStyleFor(options.quiet));
+    salvage.progress = [&](uint64_t done, uint64_t total) { progress.Report(done, total); };
+    report = Salvage(options.path, options.salvage, salvage);
+  }
+  RETURN_IF_ERROR(report.status());
+  if (options.json) {
+    Print(SalvageReportJson(options.path, options.salvage, *report));
+  } else {
+    Print(LossesText(*report, WantsColor(stdout)));
+    Print(SalvageVerdict(options.path, options.salvage, *report));
+  }
+  for (const std::string& remark : report->remarks) {
+    if (!options.quiet) std::fprintf(stderr, "%s\n", EscapeControl(remark).c_str());
+  }
+  return report->losses.empty() ? kExitDone : ExitCode(DataLossError(""));
+}
+
 Result<int> RunVerifyCommand(const VerifyCommandOptions& options) {
+  if (!options.salvage.empty()) return RunSalvage(options);
   if (options.rebuild_manifest) {
     RETURN_IF_ERROR(RebuildAndWriteManifest(options.path, options.quiet));
   }
@@ -122,11 +156,23 @@ void AddVerifyCommand(CommandLine* commands) {
       ->required()
       ->type_name("");
   AddUnsigned(app, "--jobs", &options->jobs, 1024, "Threads; 0: one for each core");
-  app->add_flag("--rebuild-manifest", options->rebuild_manifest,
-                "First makes manifest.json again from what the shards say of themselves");
+  app->add_option("--io", options->io, "How shards are read: mapped, or with pread")
+      ->check(CLI::IsMember({"mmap", "pread"}).description(""))
+      ->type_name("mmap|pread")
+      ->capture_default_str();
+  CLI::Option* rebuild =
+      app->add_flag("--rebuild-manifest", options->rebuild_manifest,
+                    "First makes manifest.json again from what the shards say of themselves");
+  app->add_option("--salvage", options->salvage,
+                  "Copies all sound records of a damaged set into this new folder and lists what "
+                  "is lost")
+      ->type_name("OUT")
+      ->excludes(rebuild);
   app->add_flag("--json", options->json, "Prints one JSON object");
   app->add_flag("-q,--quiet", options->quiet, "No progress and no remarks on stderr");
-  app->footer("Exit code: 0 intact, 3 nothing there, 4 damaged.");
+  app->footer(
+      "Exit code: 0 intact (salvage: nothing was lost), 3 nothing there, 4 damaged (records were "
+      "lost).");
 }
 
 }  // namespace shardmill

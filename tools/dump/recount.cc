@@ -189,6 +189,18 @@ uint64_t StoredBytes(const SplitRecount& recount) {
 
 }  // namespace
 
+Status CountFields(const RecordSchema& schema, const proto::RecordMeta& meta,
+                   const std::function<Result<Tensor>(int field)>& tensor_of,
+                   proto::Statistics* statistics) {
+  for (int field = 0; field < static_cast<int>(schema.fields.size()); ++field) {
+    const FieldSpec& spec = schema.fields[field];
+    if (spec.role == Role::kTensor || !IsFirstOfItsRole(schema, field)) continue;
+    ASSIGN_OR_RETURN(const Tensor tensor, tensor_of(field));
+    RETURN_IF_ERROR(CountField(schema, spec, tensor, meta, statistics));
+  }
+  return OkStatus();
+}
+
 SplitRecount::SplitRecount() : statistics(std::make_unique<proto::Statistics>()) {}
 SplitRecount::~SplitRecount() = default;
 SplitRecount::SplitRecount(SplitRecount&&) noexcept = default;

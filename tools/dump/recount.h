@@ -12,10 +12,12 @@
 
 #include "reader/base/status.h"
 #include "tools/dump/shard_set.h"
+#include "tools/dump/tensor_picture.h"
 
 namespace shardmill {
 
 namespace proto {
+class RecordMeta;
 class Statistics;
 }  // namespace proto
 
@@ -44,6 +46,12 @@ struct RecountOptions {
 // of a crop that lies outside its source.
 Result<SplitRecount> RecountSplit(const ShardSet& set, const ShardSet::Split& split,
                                   const RecountOptions& options);
+
+// Counts one record whose fields are decoded by `tensor_of`, which is asked only for those that
+// statistics are kept of. Fills in all of `statistics` but its number of records.
+Status CountFields(const RecordSchema& schema, const proto::RecordMeta& meta,
+                   const std::function<Result<Tensor>(int field)>& tensor_of,
+                   proto::Statistics* statistics);
 
 // One line for each number that differs: "class 3 (pole): 120 pixels in the manifest, 121 in
 // the records". Empty: they agree.

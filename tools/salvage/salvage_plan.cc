@@ -1,0 +1,197 @@
+#include "tools/salvage/salvage_plan.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "proto/manifest.pb.h"
+#include "proto/schema.pb.h"
+#include "reader/base/file.h"
+#include "reader/manifest.h"
+#include "reader/names.h"
+#include "reader/serialize.h"
+#include "reader/shard_parts.h"
+
+namespace shardmill {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What a file says of itself, as far as it can be read.
+struct Peek {
+  std::string path;
+  ShardName name;  // by its file name; by its content where that is sound
+  std::optional<Digest> dataset_id;
+  uint32_t records_per_block = 0;
+  std::unique_ptr<proto::ShardSchema> schema;  // null: lost
+};
+
+Peek PeekAt(const std::string& folder, const std::string& file, FileAccess access) {
+  Peek peek;
+  peek.path = JoinPath(folder, file);
+  peek.name = *ParseShardFileName(file);
+  const auto opened = InputFile::Open(peek.path, access);
+  if (!opened.ok()) return peek;
+  ShardParts parts;
+  const Result<Superblock> superblock = ReadSuperblock(**opened);
+  if (!superblock.ok()) {
+    const Result<Postscript> postscript = ReadPostscript(**opened);
+    if (postscript.ok()) peek.dataset_id = postscript->dataset_id;
+    return peek;
+  }
+  parts.superblock = *superblock;
+  peek.dataset_id = superblock->dataset_id;
+  peek.records_per_block = superblock->records_per_block;
+  if (!ReadSchema(**opened, &parts).ok()) return peek;
+  peek.schema = std::move(parts.schema_message);
+  peek.name = {peek.schema->split(), superblock->shard_number, superblock->shard_count};
+  return peek;
+}
+
+Result<std::vector<Peek>> PeekAtAll(const std::string& folder, FileAccess access) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (ParseShardFileName(name) && CheckIsRegularFile(JoinPath(folder, name)).ok()) {
+      names.push_back(name);
+    }
+  }
+  if (error) return IoError("cannot list " + folder + ": " + error.message());
+  if (names.empty()) return NotFoundError(folder + " holds no shards");
+  std::sort(names.begin(), names.end());
+  std::vector<Peek> peeks;
+  for (const std::string& name : names) peeks.push_back(PeekAt(folder, name, access));
+  return peeks;
+}
+
+// The value that most have; of equally many, the smallest.
+template <typename Value>
+std::optional<Value> MostFrequent(const std::vector<Value>& values) {
+  std::map<Value, size_t> counts;
+  for (const Value& value : values) ++counts[value];
+  std::optional<Value> best;
+  for (const auto& [value, count] : counts) {
+    if (!best || count > counts[*best]) best = value;
+  }
+  return best;
+}
+
+std::string SchemaBytes(proto::ShardSchema schema) {
+  schema.clear_split();
+  return SerializeDeterministic(schema);
+}
+
+// The shards that there must be, without their files.
+std::vector<SalvageShard> ShardsOf(const std::optional<proto::Manifest>& manifest,
+                                   const std::vector<Peek>& peeks) {
+  std::vector<SalvageShard> shards;
+  if (manifest) {
+    for (const proto::Split& split : manifest->splits()) {
+      for (int k = 0; k < split.shards_size(); ++k) {
+        shards.push_back({split.name(), static_cast<uint32_t>(k),
+                          static_cast<uint32_t>(split.shards_size()), "", split.shards(k).records(),
+                          ""});
+      }
+    }
+    return shards;
+  }
+  std::map<std::string, std::vector<uint32_t>> counts;
+  for (const Peek& peek : peeks) counts[peek.name.split].push_back(peek.name.count);
+  for (const auto& [split, all] : counts) {
+    const uint32_t count = *MostFrequent(all);
+    for (uint32_t k = 0; k < count; ++k) shards.push_back({split, k, count, "", std::nullopt, ""});
+  }
+  return shards;
+}
+
+void PutInPlace(const Peek& peek, SalvagePlan* plan) {
+  const auto shard =
+      std::find_if(plan->shards.begin(), plan->shards.end(), [&](const SalvageShard& candidate) {
+        return candidate.split == peek.name.split && candidate.number == peek.name.number &&
+               candidate.count == peek.name.count;
+      });
+  if (shard == plan->shards.end()) {
+    plan->remarks.push_back(peek.path + " is no part of the set; left aside");
+  } else if (!shard->path.empty()) {
+    plan->remarks.push_back(peek.path + " says that it is the same shard as " + shard->path +
+                            "; left aside");
+  } else {
+    shard->path = peek.path;
+    if (peek.schema != nullptr && SchemaBytes(*peek.schema) != SchemaBytes(*plan->schema_message)) {
+      shard->refusal = "the shard has another schema or recipe than the rest of the set";
+    }
+  }
+}
+
+Status FindSchema(const std::optional<proto::Manifest>& manifest, const std::vector<Peek>& peeks,
+                  SalvagePlan* plan) {
+  if (manifest) {
+    plan->schema_message =
+        std::make_unique<proto::ShardSchema>(ShardSchemaOf(*manifest, manifest->splits(0).name()));
+  }
+  for (const Peek& peek : peeks) {
+    if (plan->schema_message == nullptr && peek.schema != nullptr) {
+      plan->schema_message = std::make_unique<proto::ShardSchema>(*peek.schema);
+    }
+    plan->records_per_block = std::max(plan->records_per_block, peek.records_per_block);
+  }
+  if (plan->schema_message == nullptr) {
+    return DataLossError(plan->folder +
+                         ": the schemas of all shards and the manifest are lost; nothing says what "
+                         "a record consists of");
+  }
+  ASSIGN_OR_RETURN(plan->schema, RecordSchemaFromProto(*plan->schema_message));
+  return OkStatus();
+}
+
+}  // namespace
+
+SalvagePlan::SalvagePlan() = default;
+SalvagePlan::~SalvagePlan() = default;
+SalvagePlan::SalvagePlan(SalvagePlan&&) noexcept = default;
+SalvagePlan& SalvagePlan::operator=(SalvagePlan&&) noexcept = default;
+
+Result<SalvagePlan> MakeSalvagePlan(const std::string& folder, FileAccess access) {
+  SalvagePlan plan;
+  plan.folder = folder;
+  ASSIGN_OR_RETURN(std::vector<Peek> peeks, PeekAtAll(folder, access));
+  std::optional<proto::Manifest> manifest;
+  Result<proto::Manifest> read = ReadManifest(folder);
+  if (read.ok()) manifest = std::move(read).value();
+
+  std::vector<Digest> ids;
+  for (const Peek& peek : peeks) {
+    if (peek.dataset_id) ids.push_back(*peek.dataset_id);
+  }
+  std::optional<Digest> id = MostFrequent(ids);
+  if (!id && manifest) id = DigestFromHex(manifest->dataset_id());
+  if (!id) return DataLossError(folder + ": no shard says any more which data set it belongs to");
+  plan.dataset_id = *id;
+  if (manifest && DigestFromHex(manifest->dataset_id()) != id) {
+    plan.remarks.push_back("the manifest is that of another data set; left aside");
+    manifest.reset();
+  }
+  const auto is_foreign = [&](const Peek& peek) {
+    return peek.dataset_id && *peek.dataset_id != *id;
+  };
+  for (const Peek& peek : peeks) {
+    if (!is_foreign(peek)) continue;
+    plan.remarks.push_back(peek.path + " belongs to data set " + DigestToHex(*peek.dataset_id) +
+                           "; left aside");
+  }
+  peeks.erase(std::remove_if(peeks.begin(), peeks.end(), is_foreign), peeks.end());
+  RETURN_IF_ERROR(FindSchema(manifest, peeks, &plan));
+  plan.shards = ShardsOf(manifest, peeks);
+  // Those that say themselves what they are come first.
+  std::stable_partition(peeks.begin(), peeks.end(),
+                        [](const Peek& peek) { return peek.schema != nullptr; });
+  for (const Peek& peek : peeks) PutInPlace(peek, &plan);
+  return plan;
+}
+
+}  // namespace shardmill

@@ -1,0 +1,46 @@
+// What is there to be saved: the shards of a damaged data set, and what is known of the set
+// although manifest, superblocks or schemas may be lost. Part of salvage.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reader/base/checksum.h"
+#include "reader/base/input_file.h"
+#include "reader/base/status.h"
+#include "reader/schema.h"
+#include "tools/salvage/salvage.h"
+
+namespace shardmill {
+
+// A shard of the set; nothing may be left of it.
+struct SalvageShard {
+  std::string split;
+  uint32_t number = 0;
+  uint32_t count = 1;
+  std::string path;                  // empty: the file is missing
+  std::optional<uint64_t> expected;  // records, as the manifest says
+  std::string refusal;               // why nothing of the file can be taken; empty: it can
+};
+
+struct SalvagePlan {
+  SalvagePlan();
+  ~SalvagePlan();
+  SalvagePlan(SalvagePlan&&) noexcept;
+  SalvagePlan& operator=(SalvagePlan&&) noexcept;
+
+  std::string folder;
+  Digest dataset_id = {};
+  std::unique_ptr<proto::ShardSchema> schema_message;  // of any shard; its split means nothing
+  RecordSchema schema;
+  uint32_t records_per_block = 0;    // of any sound shard; 0: none says it
+  std::vector<SalvageShard> shards;  // split by split
+  std::vector<std::string> remarks;  // files that are left aside, and why
+};
+
+// NotFound when there is no shard; DataLoss when nothing says any more what a record consists of.
+Result<SalvagePlan> MakeSalvagePlan(const std::string& folder, FileAccess access);
+
+}  // namespace shardmill

@@ -1,0 +1,110 @@
+#include "tools/salvage/salvage_report.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "reader/console/json_writer.h"
+#include "reader/console/terminal.h"
+#include "reader/console/text_table.h"
+#include "reader/console/units.h"
+
+namespace shardmill {
+namespace {
+
+constexpr auto kLeft = TextTable::Align::kLeft;
+constexpr auto kRight = TextTable::Align::kRight;
+
+std::string CountOf(uint64_t count, const std::string& noun) {
+  return FormatCount(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+// "17", "0-15", or "?" when it is not known how many.
+std::string RecordsText(const Loss& loss) {
+  if (!loss.record) return loss.records ? CountOf(*loss.records, "record") : "?";
+  if (!loss.records || *loss.records <= 1) return std::to_string(*loss.record);
+  return std::to_string(*loss.record) + "-" + std::to_string(*loss.record + *loss.records - 1);
+}
+
+// Losses [first, end), all of one file.
+std::string FileText(const std::vector<Loss>& losses, size_t first, size_t end, bool colored) {
+  const std::string name = EscapeControl(losses[first].file);
+  TextTable table(
+      {{"block", kRight}, {"record", kRight}, {"key", kLeft}, {"why it is lost", kLeft}});
+  for (size_t i = first; i < end; ++i) {
+    const Loss& loss = losses[i];
+    table.AddRow({loss.block ? std::to_string(*loss.block) : "", RecordsText(loss),
+                  EscapeControl(loss.key), EscapeControl(loss.reason)});
+  }
+  return (colored ? "\x1b[1m" + name + "\x1b[0m\n" : name + "\n") + table.ToString(2, colored);
+}
+
+template <typename Number>
+void WriteOptional(const std::optional<Number>& number, JsonWriter* json) {
+  number ? json->Number(*number) : json->Null();
+}
+
+void WriteLoss(const Loss& loss, JsonWriter* json) {
+  json->BeginObject();
+  json->Key("file").String(loss.file);
+  json->Key("block");
+  WriteOptional(loss.block, json);
+  json->Key("record");
+  WriteOptional(loss.record, json);
+  json->Key("records");
+  WriteOptional(loss.records, json);
+  json->Key("key").String(loss.key);
+  json->Key("reason").String(loss.reason);
+  json->EndObject();
+}
+
+}  // namespace
+
+std::string LossesText(const SalvageReport& report, bool colored) {
+  std::string text;
+  const std::vector<Loss>& losses = report.losses;
+  for (size_t first = 0; first < losses.size();) {
+    size_t end = first + 1;
+    while (end < losses.size() && losses[end].file == losses[first].file) ++end;
+    text += FileText(losses, first, end, colored) + "\n";
+    first = end;
+  }
+  return text;
+}
+
+std::string SalvageVerdict(const std::string& path, const std::string& out,
+                           const SalvageReport& report) {
+  std::string text = EscapeControl(out) + ": " + CountOf(report.records, "record") + " in " +
+                     CountOf(report.shards, "shard") + ", " + FormatBytes(report.bytes) +
+                     " saved; of " + EscapeControl(path) + " ";
+  if (report.losses.empty()) return text + "nothing was lost\n";
+  text += CountOf(report.lost_records, "record") + (report.lost_records == 1 ? " was" : " were") +
+          " lost";
+  if (report.lost_uncounted) text += ", and others of unknown number";
+  return text + "\n";
+}
+
+std::string SalvageReportJson(const std::string& path, const std::string& out,
+                              const SalvageReport& report) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("path").String(path);
+  json.Key("output").String(out);
+  json.Key("source_dataset_id").String(DigestToHex(report.source_id));
+  json.Key("dataset_id").String(DigestToHex(report.dataset_id));
+  json.Key("shards").Number(report.shards);
+  json.Key("records").Number(report.records);
+  json.Key("bytes").Number(report.bytes);
+  json.Key("lost_records").Number(report.lost_records);
+  json.Key("lost_uncounted").Bool(report.lost_uncounted);
+  json.Key("lost").BeginArray();
+  for (const Loss& loss : report.losses) WriteLoss(loss, &json);
+  json.EndArray();
+  json.Key("left_aside").BeginArray();
+  for (const std::string& remark : report.remarks) json.String(remark);
+  json.EndArray();
+  json.EndObject();
+  return json.Take();
+}
+
+}  // namespace shardmill

@@ -1,0 +1,37 @@
+// Copies what can be saved of one shard. Part of salvage.h.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "reader/base/checksum.h"
+#include "reader/base/status.h"
+#include "reader/shard_writer.h"
+#include "reader/verify_shard.h"
+#include "tools/salvage/salvage_plan.h"
+
+namespace shardmill {
+
+// Fills in all_lost and lost_reason of the blocks of a shard of which nothing may be taken.
+void LoseWholeShard(const std::string& reason, ShardReport* report);
+
+// What is lost of a shard, by block and record. `report` is null when there is no file.
+std::vector<Loss> LossesOf(const SalvageShard& shard, const ShardReport* report,
+                           const std::string& folder, FileAccess access,
+                           const RecordSchema& schema);
+
+struct CopyOptions {
+  std::string folder;  // to write to
+  Digest dataset_id = {};
+  FileAccess access = FileAccess::kMapped;
+  std::function<bool(uint64_t bytes)> advance;  // after each block; false: stop
+};
+
+// Writes the shard. Checks the sums of all it copies once more: DataLoss when the file changed
+// since it was verified.
+Result<ShardResult> CopySoundRecords(const SalvagePlan& plan, const SalvageShard& shard,
+                                     const ShardReport* report, const CopyOptions& options);
+
+}  // namespace shardmill

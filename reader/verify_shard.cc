@@ -13,6 +13,12 @@
 #include "reader/shard_format.h"
 
 namespace shardmill {
+namespace {
+
+// Looking for blocks, this many bytes are looked at before asking whether a hole follows.
+constexpr uint64_t kHoleSearchBytes = uint64_t{1} << 20;
+
+}  // namespace
 
 ShardReport::ShardReport() = default;
 ShardReport::~ShardReport() = default;
@@ -80,8 +86,10 @@ void ShardVerifier::WalkBlocks(uint64_t offset) {
                          header->shard_number == identity_->shard_number &&
                          (numbers_.empty() || header->block_number > numbers_.back());
     if (!is_ours) {
-      missed_bytes += std::min(kAlignment, end - offset);
-      offset += kAlignment;
+      uint64_t next = offset + kAlignment;
+      if (next % kHoleSearchBytes == 0) next = file_->SkipHole(next) / kAlignment * kAlignment;
+      missed_bytes += std::min(next, end) - offset;
+      offset = next;
       continue;
     }
     blocks_.push_back({offset, header->block_bytes, header->first_record, header->records});

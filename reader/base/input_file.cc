@@ -262,6 +262,17 @@ Result<bool> InputFile::IsZero(uint64_t offset, uint64_t bytes) const {
   return !any;
 }
 
+uint64_t InputFile::SkipHole(uint64_t offset) const {
+  const int descriptor =
+      descriptor_ >= 0 ? descriptor_ : ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return offset;
+  const off_t data = ::lseek(descriptor, static_cast<off_t>(offset), SEEK_DATA);
+  // ENXIO: nothing but holes up to the end of the file.
+  const uint64_t found = data >= 0 ? static_cast<uint64_t>(data) : errno == ENXIO ? size_ : offset;
+  if (descriptor_ < 0) ::close(descriptor);
+  return std::max(offset, found);
+}
+
 void InputFile::Advise(uint64_t offset, uint64_t bytes, int advice) const {
   if (offset >= size_) return;
   const uint64_t end = offset + std::min(bytes, size_ - offset);

@@ -59,6 +59,11 @@ class InputFile {
                         uint64_t* sums) const;
   Result<bool> IsZero(uint64_t offset, uint64_t bytes) const;
 
+  // The first place at or behind `offset` that is no hole of a sparse file, or `offset` where the
+  // file system does not tell. Holes read as zeros, but looking through terabytes of them takes its
+  // time.
+  uint64_t SkipHole(uint64_t offset) const;
+
   // Hints, cut to the file; they never fail. WillNeed() starts reading from the disk and returns;
   // Populate() waits until the range is in memory and mapped, so that no page faults follow.
   void WillNeed(uint64_t offset, uint64_t bytes) const;

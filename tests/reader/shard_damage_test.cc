@@ -2,7 +2,6 @@
 // either fails or gives what was written, but never crashes and never gives wrong data.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "proto/record_meta.pb.h"
 #include "proto/schema.pb.h"
 #include "reader/base/checksum.h"
 #include "reader/block_format.h"
@@ -451,113 +449,6 @@ TEST_F(ShardDamage, UnknownFeaturesAreRefusedOrIgnored) {
   Write(bytes);
   ReadSafely(ChecksumPolicy::kAlways);
   EXPECT_TRUE(ShardReader::Open(path_, ChecksumPolicy::kOff).ok());
-}
-
-// A block that says four million records, all of them holes: every one is damaged, none is worth
-// its own line, and memory stays small.
-TEST_F(ShardDamage, BlockOfMillionsOfHolesTakesLittleMemory) {
-  RecordSchema schema;
-  schema.fields = {{"byte", DType::kU8, {1}}};
-  constexpr uint32_t kRecords = 1 << 22;
-  Use(schema, kRecords, 1);
-  BlockHeader header;
-  header.dataset_id = PlanOf("train", 0, 1, 1).dataset_id;
-  header.records = kRecords;
-  header.fields = {{static_cast<uint32_t>(Codec::kRaw), 0, kRecords, 0}};
-  header.meta_bytes = MetaTableBytes(kRecords);
-  LayOutBlock(&header);
-  std::string zeros(header.meta_bytes, '\0');
-  header.meta_checksum = Checksum64(zeros.data(), zeros.size());
-  const std::string encoded = EncodeBlockHeader(header, std::vector<uint64_t>(kRecords, 12345));
-  ASSERT_EQ(::pwrite(descriptor_, encoded.data(), encoded.size(), kBlock),
-            static_cast<ssize_t>(encoded.size()));
-  ASSERT_EQ(::ftruncate(descriptor_, static_cast<off_t>(kBlock + encoded.size())), 0);
-  ASSERT_EQ(::ftruncate(descriptor_, static_cast<off_t>(kBlock + header.block_bytes)), 0);
-  const auto report = Verify(path_, {});
-  ASSERT_TRUE(report.ok());
-  EXPECT_LT(report->findings.size(), 250000u);
-  EXPECT_GT(report->findings.size(), 1000u);
-}
-
-// More than 4 GiB, mostly holes: offsets of blocks and records beyond 2^32.
-TEST_F(ShardDamage, ShardOfMoreThanFourGigabytesIsRead) {
-  constexpr uint64_t kRecordBytes = uint64_t{64} << 20;
-  constexpr uint32_t kPerBlock = 66;
-  RecordSchema schema;
-  schema.fields = {{"large", DType::kU8, {static_cast<int64_t>(kRecordBytes)}}};
-  Use(schema, kPerBlock, 0);
-  const std::string start = sound_.substr(0, 8192);
-  std::string record(kRecordBytes, '\0');
-  const uint64_t sum_of_zeros = Checksum64(record.data(), record.size());
-  record.back() = 7;
-  const uint64_t last_sum = Checksum64(record.data(), record.size());
-  Footer footer;
-  ShardDigest digest(GetU64(16, start), GetU64(104, start));
-  uint64_t offset = start.size();
-  const uint32_t counts[] = {kPerBlock, 1};
-  for (uint32_t b = 0; b < 2; ++b) {
-    BlockHeader header;
-    header.dataset_id = PlanOf("train", 0, 1, 1).dataset_id;
-    header.block_number = b;
-    header.first_record = footer.record_count;
-    header.records = counts[b];
-    header.fields = {{static_cast<uint32_t>(Codec::kRaw), 0, counts[b] * kRecordBytes, 0}};
-    std::string meta(MetaTableBytes(counts[b]), '\0');
-    for (uint32_t i = 0; i < counts[b]; ++i) {
-      proto::RecordMeta message;
-      message.set_key(KeyOf("train", 0, header.first_record + i));
-      meta += message.SerializeAsString();
-      SetU64(8 * (i + 1), meta.size() - MetaTableBytes(counts[b]), &meta);
-    }
-    header.meta_bytes = meta.size();
-    header.meta_checksum = Checksum64(meta.data(), meta.size());
-    LayOutBlock(&header);
-    std::vector<uint64_t> sums(counts[b], sum_of_zeros);
-    sums.back() = last_sum;
-    const std::string encoded = EncodeBlockHeader(header, sums);
-    digest.AddBlock(GetU64(8, encoded));
-    const uint64_t heap_end = offset + header.fields[0].offset + header.fields[0].bytes;
-    if (::pwrite(descriptor_, encoded.data(), encoded.size(), static_cast<off_t>(offset)) < 0 ||
-        ::pwrite(descriptor_, "\x07", 1, static_cast<off_t>(heap_end - 1)) != 1) {
-      GTEST_SKIP() << "the file system has no files of this size";
-    }
-    ASSERT_EQ(::pwrite(descriptor_, meta.data(), meta.size(),
-                       static_cast<off_t>(offset + header.meta_offset)),
-              static_cast<ssize_t>(meta.size()));
-    footer.blocks.push_back({offset, header.block_bytes, header.first_record, counts[b]});
-    footer.record_count += counts[b];
-    offset += header.block_bytes;
-  }
-  const std::string footer_bytes = EncodeFooter(footer);
-  Postscript postscript;
-  postscript.dataset_id = PlanOf("train", 0, 1, 1).dataset_id;
-  postscript.footer_offset = offset;
-  postscript.footer_bytes = footer_bytes.size();
-  postscript.footer_checksum = GetU64(8, footer_bytes);
-  postscript.record_count = footer.record_count;
-  postscript.file_bytes = offset + footer_bytes.size() + 4096;
-  postscript.digest = digest.Finish(postscript.footer_checksum);
-  const std::string end = footer_bytes + EncodePostscript(postscript);
-  ASSERT_EQ(::pwrite(descriptor_, end.data(), end.size(), static_cast<off_t>(offset)),
-            static_cast<ssize_t>(end.size()));
-  struct stat info;
-  ASSERT_EQ(::fstat(descriptor_, &info), 0);
-  if (info.st_blocks * 512 > (int64_t{1} << 30)) GTEST_SKIP() << "the file system has no holes";
-
-  ASSERT_GT(postscript.file_bytes, uint64_t{1} << 32);
-  for (const FileAccess access : {FileAccess::kMapped, FileAccess::kPread}) {
-    const auto reader = ShardReader::Open(path_, {ChecksumPolicy::kAlways, access});
-    ASSERT_TRUE(reader.ok()) << reader.status().ToString();
-    ReadScratch scratch;
-    for (const uint64_t number : {uint64_t{0}, uint64_t{kPerBlock - 1}, uint64_t{kPerBlock}}) {
-      std::string found(kRecordBytes, 'x');
-      const Status status = (*reader)->Read(number, 0, found.data(), kRecordBytes, &scratch);
-      ASSERT_TRUE(status.ok()) << status.ToString();
-      EXPECT_EQ(found.back(), number == 0 ? 0 : 7);
-      EXPECT_EQ((*reader)->ReadMeta(number)->key(), KeyOf("train", 0, number));
-    }
-  }
-  fs::remove(path_);
 }
 
 TEST_F(ShardDamage, SparseGiantsAreRefusedAtOnce) {

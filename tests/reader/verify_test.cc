@@ -306,7 +306,7 @@ TEST_F(VerifyTest, TinyAndMissingShardsAreSaidOnce) {
   const VerifyReport report = Run();
   EXPECT_EQ(report.findings.size(), 3u) << testing::PrintToString(Lines(report));
   EXPECT_TRUE(Says(report, {shard_, "the file has 6 bytes"}));
-  EXPECT_TRUE(Says(report, {shard_, "superblock and footer are lost"}));
+  EXPECT_TRUE(Says(report, {shard_, "the block table is lost; 0 blocks were found"}));
   EXPECT_TRUE(Says(report, {"val-00000-of-00001.shard does not exist, the manifest names it"}));
 }
 

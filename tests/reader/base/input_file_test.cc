@@ -141,6 +141,17 @@ TEST_P(InputFileTest, AnotherTimeOfModificationIsNoChange) {
   EXPECT_EQ(*modified_ns, (*file)->opened_modified_ns() - 3600 * int64_t{1000000000});
 }
 
+TEST_P(InputFileTest, HolesAreSkippedWhereTheFileSystemTells) {
+  const std::string path = WriteTestFile("holes", "start");
+  fs::resize_file(path, uint64_t{1} << 40);
+  const auto file = InputFile::Open(path, GetParam());
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ((*file)->SkipHole(0), 0u);
+  const uint64_t found = (*file)->SkipHole(1 << 20);
+  EXPECT_TRUE(found == 1 << 20 || found == uint64_t{1} << 40) << found;
+  fs::remove(path);
+}
+
 TEST(InputFile, LongRangesAndManyPiecesAreTheSameWithPread) {
   // Longer than what pread takes at once, in pieces short and long.
   std::string content(3 << 20, '\0');

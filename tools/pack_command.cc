@@ -163,8 +163,9 @@ void AddOutputOptions(CLI::App* app, PackFlags* flags) {
             "Store labels as one-hot vectors; the loader makes them from indices too");
   AddChoice(app, "--image-type", &flags->image_type, {"u8", "u16"},
             "Type of the samples of stored images");
-  AddCodec(app, "--image-codec", &flags->image_codec, "|jpeg[:QUALITY]", CheckImageCodec,
-           "How images are stored; JPEG files that nothing changes are kept as they are");
+  AddCodec(
+      app, "--image-codec", &flags->image_codec, "|jpeg[:QUALITY]", CheckImageCodec,
+      "How images and arrays are stored; JPEG files that nothing changes are kept as they are");
   AddCodec(app, "--label-codec", &flags->label_codec, "", CheckLabelCodec,
            "How label images are stored; zstd-dict learns from the set first, for small records");
   AddChoice(app, "--order", &flags->order, {"shuffled", "sorted"},

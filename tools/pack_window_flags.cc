@@ -47,6 +47,12 @@ Status CheckCrop(const WindowFlags& flags) {
   if (flags.crop_mode == "none" && flags.crop.has_value()) {
     return InvalidArgumentError("--crop and --crop-mode none contradict each other");
   }
+  if (flags.fast_resize && flags.resize.empty()) {
+    return InvalidArgumentError("--fast-resize needs --resize");
+  }
+  if (flags.small_images == "refuse" && !flags.crop.has_value()) {
+    return InvalidArgumentError("--small-images refuse needs --crop HEIGHTxWIDTH");
+  }
   if (flags.variants > 1 && flags.crop_mode != "random") {
     return InvalidArgumentError("--variants " + std::to_string(flags.variants) +
                                 " needs --crop-mode random");
@@ -68,8 +74,13 @@ void AddWindowFlags(CLI::App* app, WindowFlags* flags) {
                   "centres lie at +0.5; images by area or linearly, labels by nearest pixel")
       ->type_name("HEIGHTxWIDTH|short=N|long=N")
       ->check(CheckResize, "");
-  AddImageSize(app, "--crop", &flags->crop,
-               "Window of every image; padded where the image is smaller");
+  app->add_flag("--fast-resize", flags->fast_resize,
+                "Decode JPEG files at 1/2, 1/4 or 1/8 of their size where --resize shrinks them; "
+                "faster, but other pixels");
+  AddImageSize(app, "--crop", &flags->crop, "Window of every image");
+  AddChoice(app, "--small-images", &flags->small_images, {"pad", "refuse"},
+            "Images smaller than the crop on a side: pad it evenly (labels with the ignore value), "
+            "or refuse them, which --on-error makes an end or a skip");
   AddChoice(app, "--crop-mode", &flags->crop_mode, {"center", "random", "corners", "tile", "none"},
             "Where the windows lie in images of train: corners takes these and the centre, tile a "
             "grid that is padded at the far edges; center with --crop, else none");
@@ -101,6 +112,8 @@ void AddWindowFlags(CLI::App* app, WindowFlags* flags) {
 Status TakeWindowFlags(const WindowFlags& flags, PackOptions* options) {
   RETURN_IF_ERROR(CheckCrop(flags));
   options->crop = flags.crop;
+  options->fast_resize = flags.fast_resize;
+  options->small_images = flags.small_images == "pad" ? SmallImages::kPad : SmallImages::kRefuse;
   options->seed = flags.seed;
   options->pad_value = static_cast<uint8_t>(flags.pad_value);
   if (!flags.resize.empty()) {

@@ -17,6 +17,8 @@ namespace shardmill {
 // As they stand on the command line.
 struct WindowFlags {
   std::string resize, crop_mode, eval_crop_mode = "center";
+  std::string small_images = "pad";
+  bool fast_resize = false;
   std::string augment_with = std::string(UsualAugments()), max_ignore;
   std::optional<ImageSize> crop;
   uint64_t variants = 1, tile_overlap = 0, augment = 0, pad_value = 0, seed = 1;

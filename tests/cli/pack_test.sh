@@ -67,6 +67,10 @@ expect 2 pack nowhere -o out1 --augment 2 --augment-with flip,shear
 holds err "there is no 'shear'"
 expect 2 pack nowhere -o out1 --max-ignore 1.5
 holds err "is more than 1"
+expect 2 pack nowhere -o out1 --fast-resize
+holds err "--fast-resize needs --resize"
+expect 2 pack nowhere -o out1 --small-images refuse
+holds err "--small-images refuse needs --crop"
 expect 2 pack nowhere -o out1 --split train=0.5,val=0.4
 holds err "the shares add up to 0.9, not to 1"
 expect 2 pack nowhere -o out1 --split-by ratio --split train

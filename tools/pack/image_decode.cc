@@ -108,8 +108,8 @@ Result<ImageSize> ImageDecoder::OpenJpeg() {
 
 Status ImageDecoder::ReadJpeg(const Region& upright, SourceImage* image) {
   const JpegHeader& header = jpeg_.header();
-  const ImageSize whole = {static_cast<uint32_t>(header.height),
-                           static_cast<uint32_t>(header.width)};
+  const ImageSize whole = {static_cast<uint32_t>(header.output_height),
+                           static_cast<uint32_t>(header.output_width)};
   const Region part = StoredRegion(upright, whole, header.orientation);
   AllocateSamples(part.size, header.channels == 1 ? PixelLayout::kGray : PixelLayout::kRgb, 1,
                   image);
@@ -156,6 +156,26 @@ Result<ImageSize> ImageDecoder::Open(std::string_view file, uint64_t max_pixels)
   }
   if (size.ok()) upright_ = *size;
   return size;
+}
+
+Result<ImageSize> ImageDecoder::Shrink(ImageSize target) {
+  if (format_ != FileFormat::kJpeg) return upright_;
+  uint32_t denominator = 8;
+  auto shrunk = [&](uint32_t side) { return (side + denominator - 1) / denominator; };
+  while (denominator > 1 &&
+         (shrunk(upright_.height) < target.height || shrunk(upright_.width) < target.width)) {
+    denominator /= 2;
+  }
+  if (denominator == 1) return upright_;
+  JpegOptions options;
+  options.max_pixels = std::numeric_limits<int64_t>::max();  // it was checked
+  options.scale_denominator = static_cast<int>(denominator);
+  RETURN_IF_ERROR(AsDataLoss(jpeg_.Open(file_, options)));
+  const JpegHeader& header = jpeg_.header();
+  upright_ = UprightSize(
+      {static_cast<uint32_t>(header.output_height), static_cast<uint32_t>(header.output_width)},
+      header.orientation);
+  return upright_;
 }
 
 Result<Region> ImageDecoder::Read(const Region& needed, SourceImage* image) {

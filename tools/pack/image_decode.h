@@ -31,6 +31,12 @@ class ImageDecoder {
   // Whatever the part, damage anywhere in the file is found.
   Result<Region> Read(const Region& needed, SourceImage* image);
 
+  // After Open(), for JPEG files: lets Read() decode the picture at a half, a quarter or an eighth
+  // of its sides, the smallest that is not below `target`, from the lower frequencies alone. That
+  // is fast, but not what resizing all pixels gives. Returns the size that Read() will give, which
+  // is the whole one for all other files; parts are then counted in it.
+  Result<ImageSize> Shrink(ImageSize target);
+
   // Both, for the whole picture.
   Status Decode(std::string_view file, uint64_t max_pixels, SourceImage* image);
 

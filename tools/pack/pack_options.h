@@ -25,6 +25,12 @@ struct ErrorPolicy {
   uint64_t allowed = 0;  // with `skip`: so many do not change the exit code
 };
 
+// Images that are smaller than the crop, on one side or both.
+enum class SmallImages {
+  kPad,
+  kRefuse,  // an error of that input
+};
+
 struct PackOptions {
   std::string source;
   std::string output;
@@ -35,8 +41,10 @@ struct PackOptions {
   std::optional<ImageSize> crop;
   CropMode crop_mode = CropMode::kCenter;  // of train
   CropMode eval_crop_mode = CropMode::kCenter;
-  uint32_t variants = 1;                // of each image of train, with CropMode::kRandom
-  uint32_t tile_overlap = 0;            // pixels
+  uint32_t variants = 1;      // of each image of train, with CropMode::kRandom
+  uint32_t tile_overlap = 0;  // pixels
+  SmallImages small_images = SmallImages::kPad;
+  bool fast_resize = false;             // JPEG files are decoded at a fraction of their size first
   AugmentOptions augment;               // of train
   uint32_t max_ignore_permille = 1000;  // of the windows of train; 1000: any
   LabelEncoding label_encoding = LabelEncoding::kIndex;

@@ -156,7 +156,10 @@ Result<SampleEncoder::ImagePart> SampleEncoder::ReadImage(const std::vector<Plac
                                                           EncodedSample* encoded) {
   const ImageSize size = placements.front().source, resized = placements.front().resized;
   const bool whole = resized != size || geometry.augment.copies > 0 || geometry.MayRedraw();
-  const Region needed = whole ? Region{0, 0, size} : VisibleInAny(placements);
+  Region needed = whole ? Region{0, 0, size} : VisibleInAny(placements);
+  if (resized != size && options_.fast_resize) {
+    ASSIGN_OR_RETURN(needed.size, decoder_.Shrink(resized));
+  }
   ImagePart image;
   ASSIGN_OR_RETURN(image.part, decoder_.Read(needed, &image_));
   const int sample_bytes = options_.image_type == DType::kU16 ? 2 : 1;
@@ -253,6 +256,13 @@ Status SampleEncoder::CheckSizes(ImageSize image, const GeometryOptions& geometr
     return DataLossError("resized it would be " + DescribeImageSize(resized) +
                          ", which is more than --max-pixels or " + FormatCount(kMaxImageSide) +
                          " along a side");
+  }
+  const bool too_small = geometry.crop.has_value() && (resized.height < geometry.crop->height ||
+                                                       resized.width < geometry.crop->width);
+  if (too_small && options_.small_images == SmallImages::kRefuse) {
+    return DataLossError("the image is " + DescribeImageSize(resized) +
+                         (geometry.resize ? " after --resize" : "") + ", smaller than --crop " +
+                         FormatImageSize(*geometry.crop));
   }
   const bool one_size = plan_.window.pixels() > 0;
   if (one_size && !geometry.crop.has_value() && resized != plan_.window) {

@@ -1,6 +1,7 @@
 // Packs that make several records of an image: tiles, random windows, augmented copies.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -96,6 +97,74 @@ TEST_F(PackVariantsTest, ShortSideIsResizedInProportion) {
   EXPECT_EQ(records["train/b.png"].meta.resized_height(), 10u);
   EXPECT_EQ(records["train/b.png"].meta.resized_width(), 15u);
   EXPECT_EQ(records["train/b.png"].image.size(), 10u * 15 * 3);
+}
+
+// Sources hold the classes 0 and 2 alone: a label that was mixed anywhere would hold 1.
+TEST_F(PackVariantsTest, NoGeometryMakesNewLabelValues) {
+  RandomStream random(8);
+  for (uint32_t i = 0; i < 6; ++i) {
+    const ImageSize size = {18 + 3 * i, 40 - 4 * i};
+    std::vector<uint8_t> ids;
+    for (uint64_t k = 0; k < size.pixels(); ++k) ids.push_back(random.Chance(0.5) ? 0 : 2);
+    AddPair("train", std::to_string(i) + ".png", Png(Photo(size, i)), Png(ColorLabel(size, ids)));
+  }
+  options_.overwrite = true;
+  options_.augment = *ParseAugments("flip,flip-vertical,crop,scale=2,rotate=180,blur,cutout");
+  options_.augment.copies = 2;
+  for (const char* resize : {"", "11x13", "short=30", "long=60"}) {
+    options_.resize = std::nullopt;
+    if (resize[0] != '\0') options_.resize = *ParseResize(resize);
+    for (CropMode mode :
+         {CropMode::kCenter, CropMode::kRandom, CropMode::kCorners, CropMode::kTile}) {
+      options_.crop = ImageSize{14, 22};
+      options_.crop_mode = mode;
+      ExpectCode(0);
+      std::set<int> values;
+      for (const auto& [key, record] : Read("train")) {
+        values.insert(record.label.begin(), record.label.end());
+      }
+      EXPECT_EQ(values, (std::set<int>{0, 2, 255})) << resize << " " << CropModeName(mode);
+    }
+  }
+}
+
+TEST_F(PackVariantsTest, SmallImagesArePaddedOrRefused) {
+  AddScene("train", "large", {30, 30}, 1);
+  AddScene("train", "low", {10, 30}, 2);
+  options_.crop = ImageSize{16, 16};
+  ExpectCode(0);
+  EXPECT_EQ(Read("train")["train/low.png"].meta.crop_y(), -3);
+  options_.overwrite = true;
+  options_.small_images = SmallImages::kRefuse;
+  ExpectError(StatusCode::kDataLoss,
+              "train/low.png: the image is 10 high × 30 wide, smaller than --crop 16x16");
+  options_.on_error = {true, 0};
+  ExpectCode(6);
+  EXPECT_EQ(Read("train").size(), 1u);
+}
+
+// Decoding at a fraction gives nearly the same picture, at the size that was asked for.
+TEST_F(PackVariantsTest, FastResizeIsNearTheFullOne) {
+  // So steep that a picture moved by one source pixel would differ by more than a level.
+  const TestImage photo = MakeImage({160, 240}, 3, [](int y, int x, int c) {
+    return c == 0 ? y * 3 / 2 : c == 1 ? x : 255 - x;
+  });
+  AddPair("train", "a.jpg", Jpeg(photo, 95), Png(GrayLabel(photo.size, RandomIds(photo.size, 1))));
+  options_.resize = *ParseResize("37x55");
+  ExpectCode(0);
+  const auto full = Read("train");
+  options_.fast_resize = true;
+  options_.overwrite = true;
+  ExpectCode(0);
+  const auto fast = Read("train");
+  const auto& a = full.at("train/a.jpg");
+  const auto& b = fast.at("train/a.jpg");
+  EXPECT_EQ(a.label, b.label);
+  EXPECT_NE(a.image, b.image);
+  ASSERT_EQ(a.image.size(), b.image.size());
+  double difference = 0;
+  for (size_t i = 0; i < a.image.size(); ++i) difference += std::abs(a.image[i] - b.image[i]);
+  EXPECT_LT(difference / static_cast<double>(a.image.size()), 0.7);
 }
 
 // Everything that augmentation does, on images of many sizes.

@@ -173,20 +173,26 @@ Status RowFiller::FillShaped(size_t index, uint64_t row, uint64_t record, BatchS
         tensor, ApplyWindow(field, record, slot->augment_key, slot->first_position + row, tensor,
                             is_last ? out : nullptr));
   }
-  if (reads_in_place) {
-    const uint64_t element_bytes = field.pad_element.size();
-    const uint64_t rest = Product(padded_shape, 0) - bytes / element_bytes;
-    FillElements(field.pad_element, rest, out + bytes);
-  } else if (field.padding.has_value()) {
-    uint8_t* to = field.Converts()
-                      ? Grow(&padded_, Product(padded_shape, 0) * DTypeBytes(field.stored.dtype))
-                      : out;
-    CopyPadded(tensor, shape_, padded_shape, field.pad_element, to);
-    tensor = to;
-  }
+  if (field.padding.has_value()) tensor = ApplyPadding(field, padded_shape, tensor, out);
   if (!field.Delivers()) return OkStatus();
   const uint64_t elements = Product(field.padding.has_value() ? padded_shape : shape_, 0);
   return LocateInSplit(field.Deliver(tensor, elements, out), plan_, field, record);
+}
+
+// Returns where the padded tensor lies: in memory of its own when it is still to be converted, else
+// in `out`, where its beginning may stand already.
+uint8_t* RowFiller::ApplyPadding(const FieldPlan& field, const std::vector<int64_t>& padded_shape,
+                                 uint8_t* tensor, uint8_t* out) {
+  const uint64_t elements = Product(padded_shape, 0);
+  const uint64_t element_bytes = field.pad_element.size();
+  if (tensor == out) {
+    const uint64_t bytes = ShapeBytes(field);
+    FillElements(field.pad_element, elements - bytes / element_bytes, out + bytes);
+    return out;
+  }
+  uint8_t* to = field.Converts() ? Grow(&padded_, elements * element_bytes) : out;
+  CopyPadded(tensor, shape_, padded_shape, field.pad_element, to);
+  return to;
 }
 
 // The lengths of the tensor in shape_, as far as they fit.

@@ -40,6 +40,8 @@ class RowFiller {
                    FieldView* view) const;
   Result<uint8_t*> ApplyWindow(const FieldPlan& field, uint64_t record, const OrderKey& key,
                                uint64_t position, const uint8_t* tensor, uint8_t* out);
+  uint8_t* ApplyPadding(const FieldPlan& field, const std::vector<int64_t>& padded_shape,
+                        uint8_t* tensor, uint8_t* out);
   Status CheckSize(const FieldPlan& field, uint64_t record);
   uint64_t ShapeBytes(const FieldPlan& field) const;
 

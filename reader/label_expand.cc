@@ -5,8 +5,6 @@
 #include <cstring>
 #include <string>
 
-#include "reader/label_kernels.h"
-
 namespace shardmill {
 namespace {
 
@@ -311,12 +309,7 @@ Status LabelExpander::WriteChunk(const uint32_t* ids, uint64_t first, uint64_t c
                                  uint8_t* delivered) const {
   if (in_place_) return OkStatus();
   if (delivery_ == Delivery::kOneHotU8) {
-    uint8_t* out = delivered + first * classes_;
-    if (classes_ <= kMaxOneHotU8Classes) {
-      WriteOneHotU8(ids, count, classes_, out);
-    } else {
-      WriteOneHot(ids, count, classes_, out);
-    }
+    WriteOneHot(ids, count, classes_, delivered + first * classes_);
     return OkStatus();
   }
   if (delivery_ == Delivery::kOneHotF32) {

@@ -1,14 +1,11 @@
 #include "reader/label_expand.h"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <cstring>
 #include <random>
 #include <string>
 #include <vector>
-
-#include "reader/label_kernels.h"
 
 namespace shardmill {
 namespace {
@@ -219,35 +216,6 @@ TEST(LabelExpander, NoClassToIndexNeedsAnIgnoreValue) {
   const Status status = ExpandBytes(field, SchemaOf(3, std::nullopt), Delivery::kIndex, stored);
   EXPECT_EQ(status.code(), StatusCode::kDataLoss);
   EXPECT_NE(status.message().find("pixel 1"), std::string::npos) << status.message();
-}
-
-// Every number of classes around the widths of vectors, every remainder of pixels, every
-// instruction set of this processor; a guard behind the end.
-TEST(LabelKernels, OneHotBytesAgreeWithAPlainLoopOnEveryInstructionSet) {
-  for (int64_t targets = hwy::SupportedTargets(); targets != 0; targets &= targets - 1) {
-    const int64_t target = targets & -targets;
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    for (uint32_t classes :
-         {1, 2, 5, 15, 16, 17, 21, 31, 32, 33, 64, 65, 100, 224, 225, 254, 255}) {
-      for (uint64_t count : {1, 2, 3, 7, 16, 33, 50}) {
-        std::vector<uint32_t> ids(count);
-        for (uint64_t i = 0; i < count; ++i) {
-          ids[i] = i % 5 == 4 ? 0xFFFFFFFF : static_cast<uint32_t>(i * 7919 % classes);
-        }
-        ids.back() = classes - 1;
-        std::vector<uint8_t> out(count * classes + 1, 77);
-        WriteOneHotU8(ids.data(), count, classes, out.data());
-        for (uint64_t i = 0; i < count * classes; ++i) {
-          ASSERT_EQ(out[i], ids[i / classes] == i % classes) << classes << " classes";
-        }
-        ASSERT_EQ(out.back(), 77);
-      }
-    }
-    hwy::SetSupportedTargetsForTest(0);
-  }
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 TEST(LabelExpander, LabelsOfVaryingSizeAreExpandedPixelByPixel) {

@@ -102,6 +102,7 @@ const std::vector<Row>& Table() {
       {"threads", "Run", "N", "Compute threads; 0: one per CPU this process may use", 0, 1024},
       {"seed", "Run", "N", "Of the initial weights and of the order of records"},
       {"eval_every", "Run", "N", "Evaluate after every N epochs and the last; 0: never", 0, 1e6},
+      {"keep_epochs", "Run", "N", "Also keeps the checkpoints of the last N epochs", 0, 1e6},
       {"limit_steps", "Run", "N", "Stop after N steps of the whole run; 0: no limit"},
 
       {"deterministic", "Ranks", "", "The same bits on any number of ranks and threads"},

@@ -9,6 +9,8 @@ namespace shardmill {
 void AddTrainCommand(CommandLine* commands);
 // Writes predictions of a checkpoint.
 void AddPredictCommand(CommandLine* commands);
+// Writes the weights of a checkpoint for other programs.
+void AddExportCommand(CommandLine* commands);
 // Prints the description of a model.
 void AddModelCommand(CommandLine* commands);
 // Scores a checkpoint on a split.

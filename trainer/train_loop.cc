@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "trainer/data_feed.h"
 #include "trainer/engine/weight_check.h"
 #include "trainer/evaluation.h"
+#include "trainer/export/batch_dump.h"
 #include "trainer/logs/jsonl_log.h"
 #include "trainer/network.h"
 
@@ -49,6 +52,7 @@ class TrainLoop {
   void SwapAverage();
   void KeepIfBest(EvaluationEvent* event);
   Status Save(const char* name);
+  Status KeepEpoch();
   Status WriteState(const char* name);
   Status StopIfInterrupted();
   bool LimitReached() const {
@@ -223,12 +227,15 @@ Status TrainLoop::CheckFinite(const FeedBatch& batch, const LossResult& loss,
                    communicator_.Gather(records, "records of the batch"));
   records.clear();
   for (const std::string& part : of_ranks) records += (records.empty() ? "" : ", ") + part;
+  const std::string dump = setup_.OutputPath(BatchDumpName(progress_.steps() + 1, communicator_));
+  const Status dumped = DumpBatch(dump, batch);
   return communicator_.AbortTogether(InvalidArgumentError(
       std::string(std::isfinite(loss.loss_sum) ? "the gradient" : "the loss") +
       " is not finite at step " + std::to_string(progress_.steps() + 1) + " (epoch " +
       std::to_string(progress_.epoch() + 1) + ", learning rate " +
       std::to_string(LearningRate(setup_.schedule, progress_.steps())) + "). Records of split '" +
       config_.train_split() + "' in the batch: " + records +
+      (dumped.ok() ? ". The batch is kept in " + dump : "") +
       ". The weights were not changed by this step, and the last checkpoint is kept; try a lower "
       "--lr, or look at these records with 'shardmill dump'"));
 }
@@ -265,7 +272,27 @@ Status TrainLoop::CloseEpoch() {
   progress_.set_epoch_loss_sum(0);
   progress_.set_epoch_weight_sum(0);
   if (evaluation && evaluation->best) RETURN_IF_ERROR(Save(kBestCheckpoint));
-  return Save(kLastCheckpoint);
+  RETURN_IF_ERROR(Save(kLastCheckpoint));
+  return communicator_.rank() == 0 ? KeepEpoch() : OkStatus();
+}
+
+// The newest checkpoint under a name of its own too; the oldest of these goes.
+Status TrainLoop::KeepEpoch() {
+  const auto keep = static_cast<uint64_t>(config_.keep_epochs());
+  if (keep == 0) return OkStatus();
+  const std::string last = setup_.OutputPath(kLastCheckpoint);
+  const std::string kept = setup_.OutputPath(EpochCheckpoint(progress_.epoch()));
+  std::error_code error;
+  std::filesystem::remove(kept, error);
+  // The next checkpoint takes the name away from this file, not its content.
+  std::filesystem::create_hard_link(last, kept, error);
+  if (error) std::filesystem::copy_file(last, kept, error);
+  if (error) return IoError("cannot keep " + kept + ": " + error.message());
+  if (progress_.epoch() > keep) {
+    std::filesystem::remove(setup_.OutputPath(EpochCheckpoint(progress_.epoch() - keep)), error);
+    if (error) return IoError("cannot remove an old checkpoint: " + error.message());
+  }
+  return OkStatus();
 }
 
 Result<EvaluationEvent> TrainLoop::RunEvaluation() {

@@ -16,6 +16,7 @@ int Run(int argc, char** argv) {
   AddTrainCommand(&commands);
   AddEvaluateCommand(&commands);
   AddPredictCommand(&commands);
+  AddExportCommand(&commands);
   AddModelCommand(&commands);
   commands.SetDefault("train");
   // All ranks were started with the same words: one of them tells what is wrong with them.

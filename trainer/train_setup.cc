@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <system_error>
@@ -283,6 +284,20 @@ Status LockOutput(TrainSetup* setup) {
                               ": wait for it or choose another --output");
 }
 
+// The checkpoints of a run that is being replaced.
+Status RemoveKeptEpochs(const std::string& output) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(output, error)) {
+    const std::string name = entry.path().filename().string();
+    const uint64_t epoch =
+        std::strtoull(name.c_str() + std::min<size_t>(6, name.size()), nullptr, 10);
+    if (name != EpochCheckpoint(epoch)) continue;
+    fs::remove(entry.path(), error);
+    if (error) return IoError("cannot remove " + entry.path().string() + ": " + error.message());
+  }
+  return OkStatus();
+}
+
 Status MakeOutputReady(const TrainRequest& request, const TrainSetup& setup) {
   const std::string& output = setup.config.output();
   std::error_code error;
@@ -301,6 +316,7 @@ Status MakeOutputReady(const TrainRequest& request, const TrainSetup& setup) {
       if (error) return IoError("cannot remove " + path + ": " + error.message());
     }
   }
+  if (request.overwrite) RETURN_IF_ERROR(RemoveKeptEpochs(output));
   const std::string config = ConfigToJson(setup.config);
   ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(setup.OutputPath("config.json")));
   RETURN_IF_ERROR(file.Append(config.data(), config.size()));
@@ -353,6 +369,11 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
 }
 
 }  // namespace
+
+std::string EpochCheckpoint(uint64_t epoch) {
+  const std::string number = std::to_string(epoch);
+  return "epoch-" + std::string(number.size() < 5 ? 5 - number.size() : 0, '0') + number + ".ckpt";
+}
 
 std::string TrainSetup::OutputPath(const std::string& name) const {
   return JoinPath(config.output(), name);

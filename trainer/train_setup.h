@@ -56,6 +56,8 @@ struct TrainSetup {
 
 inline constexpr char kLastCheckpoint[] = "last.ckpt";
 inline constexpr char kBestCheckpoint[] = "best.ckpt";
+// "epoch-00012.ckpt": what --keep-epochs keeps behind epoch 12 (1 is the first).
+std::string EpochCheckpoint(uint64_t epoch);
 inline constexpr char kLogFile[] = "log.jsonl";
 
 // Reads data set and checkpoint, builds the network, and makes the output folder ready. With

@@ -235,6 +235,24 @@ TEST(TrainProgram, NotFiniteLossStopsWithStepAndRecords) {
   ASSERT_NE(list, std::string::npos) << result.err;
   const std::string records = ", " + result.err.substr(list + 14);
   EXPECT_NE(records.find(", 13"), std::string::npos) << result.err;
+  const std::string dump = ValueAfter(result.err, "The batch is kept in");
+  const std::string path = dump.substr(0, dump.find(". "));
+  // Six records of 16 × 16 pixels: f32 images and u8 labels, and the header.
+  EXPECT_GT(std::filesystem::file_size(path), 6u * 16 * 16 * 13) << path;
+}
+
+TEST(TrainProgram, KeepsTheCheckpointsOfTheLastEpochsAndExports) {
+  const std::string output = FreshPath("keeps");
+  ASSERT_EQ(RunTrainer(Small(Shapes(), output) + Words{"--keep-epochs", "2"}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(output + "/epoch-00001.ckpt"));
+  EXPECT_TRUE(std::filesystem::exists(output + "/epoch-00003.ckpt"));
+  const ProgramResult exported =
+      RunTrainer({"export", output + "/epoch-00002.ckpt", "--output", output + "/w.safetensors"});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  EXPECT_GT(std::filesystem::file_size(output + "/w.safetensors"), 1000u);
+  ASSERT_EQ(RunTrainer(Small(Shapes(), output) + Words{"--overwrite", "--epochs", "1"}).exit_code,
+            0);
+  EXPECT_FALSE(std::filesystem::exists(output + "/epoch-00002.ckpt"));
 }
 
 TEST(TrainProgram, UsageErrorsSayWhatToDo) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/reader/loader_testing.h"
+#include "tests/reader/ragged_dataset.h"
 
 namespace shardmill {
 namespace {
@@ -114,6 +115,51 @@ TEST(DirectReader, DamageIsFoundAndNamed) {
   const auto direct = ReadAll(*dataset, options);
   options.io = Io::kMapped;
   EXPECT_EQ(direct, ReadAll(*dataset, options));
+}
+
+// Padded and bucketed sequences, cropped, flipped and normalised images, labels to one-hot.
+TEST(DirectReader, ShapedFieldsAreWhatTheyAreMapped) {
+  for (const Codec codec : {Codec::kRaw, Codec::kZstd, Codec::kJpeg}) {
+    RaggedOptions ragged;
+    ragged.image_codec = codec;
+    const auto dataset = Dataset::Open(WriteRaggedDataset("direct-shaped", ragged), "train");
+    ASSERT_TRUE(dataset.ok()) << dataset.status().ToString();
+    BatchLoaderOptions options = Options(Io::kDirect, 2, 8);
+    options.fields = {{"features", Delivery::kStored, Padding()},
+                      {"image", Delivery::kNormalizedNchw},
+                      {"label", Delivery::kOneHotF32}};
+    options.fields[1].mean = {1, 2, 3};
+    options.fields[1].deviation = {4, 5, 6};
+    options.augment.crop_height = 6;
+    options.augment.crop_width = 8;
+    options.augment.horizontal_flip = 0.5;
+    options.buckets = {"features", 3};
+    auto loader = BatchLoader::Open(*dataset, options);
+    if (!loader.ok()) GTEST_SKIP() << loader.status().message();
+    const auto direct = ReadAll(loader->get());
+    options.io = Io::kMapped;
+    EXPECT_EQ(direct, ReadAll(*dataset, options));
+    EXPECT_EQ(direct.size(), 27u);
+  }
+}
+
+// As large as they are delivered and aligned to pages, but not to be read into their slot as they
+// are.
+TEST(DirectReader, AlignedRecordsThatAreFlippedAreWhatTheyAreMapped) {
+  TestDatasetOptions test_options;
+  test_options.records = 40;
+  test_options.height = 64;
+  test_options.width = 64;
+  test_options.label_codec = Codec::kRaw;
+  const auto dataset = OpenTestDataset("direct-flipped", test_options);
+  if (const std::string reason = WhyNotDirect(dataset); !reason.empty()) GTEST_SKIP() << reason;
+  BatchLoaderOptions options = Options(Io::kDirect, 2, 8);
+  options.fields = {{"image"}, {"label"}};
+  options.augment.horizontal_flip = 0.5;
+  options.augment.vertical_flip = 0.5;
+  const auto direct = ReadAll(dataset, options);
+  options.io = Io::kMapped;
+  EXPECT_EQ(direct, ReadAll(dataset, options));
 }
 
 TEST(DirectReader, LeavingMidEpochWaitsForWhatIsUnderWay) {

@@ -128,7 +128,7 @@ proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
       {"label-codec", FormatCodecChoice(options.label_codec)},
       {"label-tolerance", labels.tolerance ? std::to_string(*labels.tolerance) : "none"},
       {"map", labels.map ? FormatValueMap(*labels.map) : "none"},
-      {"max-ignore-permille", std::to_string(options.max_ignore_permille)},
+      {"max-ignore", FormatThousandths(options.max_ignore_permille)},
       {"one-hot", options.label_encoding == LabelEncoding::kOneHotBits    ? "bits"
                   : options.label_encoding == LabelEncoding::kOneHotBytes ? "bytes"
                                                                           : "none"},

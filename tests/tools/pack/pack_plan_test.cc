@@ -50,6 +50,60 @@ TEST(PackPlan, ShardsAreCutByUncompressedSize) {
   EXPECT_EQ(plan.splits[1].shard_count, 1u);
 }
 
+// An input stays whole: all its records go to one shard.
+TEST(PackPlan, ShardsHoldFewerInputsWhenEachGivesMoreRecords) {
+  PackOptions options;
+  options.crop = ImageSize{10, 10};
+  options.crop_mode = CropMode::kRandom;
+  options.variants = 3;
+  options.augment = *ParseAugments("flip");
+  options.augment.copies = 1;
+  options.shard_bytes = 400 * 6 * 2;
+  options.block_bytes = 400 * 5;
+  const PackPlan plan = Plan(MakeSet(11, 4, 3), options);
+  EXPECT_EQ(plan.splits[0].expected_records, 66u);
+  EXPECT_EQ(plan.splits[0].inputs_per_shard, 2u);
+  EXPECT_EQ(plan.splits[0].shard_count, 6u);
+  EXPECT_EQ(plan.splits[1].expected_records, 4u);
+  EXPECT_EQ(plan.splits[1].shard_count, 1u);
+  EXPECT_EQ(plan.records_per_block, 5u);
+  EXPECT_EQ(plan.expected_records(), 70u);
+}
+
+TEST(PackPlan, RecordsThatDependOnSizesAreTakenFromThem) {
+  PackOptions options;
+  options.crop = ImageSize{10, 10};
+  options.crop_mode = CropMode::kTile;
+  options.shard_bytes = 400 * 10;
+  SetSizes sizes;
+  sizes.records = {50, 1};
+  const Result<PackPlan> plan = MakePlan(MakeSet(10, 1, 3), options, sizes);
+  ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+  EXPECT_EQ(plan->splits[0].expected_records, 50u);
+  EXPECT_EQ(plan->splits[0].inputs_per_shard, 2u);
+}
+
+TEST(PackPlan, ChanceIsForTrainAlone) {
+  PackOptions options;
+  options.crop = ImageSize{10, 10};
+  options.crop_mode = CropMode::kRandom;
+  options.variants = 3;
+  options.augment.copies = 2;
+  options.max_ignore_permille = 100;
+  const GeometryOptions train = SplitGeometry(options, "train");
+  EXPECT_EQ(train.crop_mode, CropMode::kRandom);
+  EXPECT_EQ(train.variants, 3u);
+  EXPECT_EQ(train.augment.copies, 2u);
+  EXPECT_EQ(train.max_ignore_permille, 100u);
+  for (const char* split : {"val", "test"}) {
+    const GeometryOptions other = SplitGeometry(options, split);
+    EXPECT_EQ(other.crop_mode, CropMode::kCenter);
+    EXPECT_EQ(other.variants, 1u);
+    EXPECT_EQ(other.augment.copies, 0u);
+    EXPECT_EQ(other.max_ignore_permille, 1000u);
+  }
+}
+
 TEST(PackPlan, RecordLargerThanAShardStandsAlone) {
   PackOptions options;
   options.shard_bytes = 1;
@@ -118,6 +172,16 @@ TEST(PackPlan, IdFollowsInputsAndOptionsThatChangeBytes) {
   changed.crop = ImageSize{4, 4};
   EXPECT_TRUE(differs(set, changed));
   changed.crop_mode = CropMode::kRandom;
+  EXPECT_TRUE(differs(set, changed));
+  changed.variants = 2;
+  EXPECT_TRUE(differs(set, changed));
+  changed.augment = *ParseAugments("flip");
+  changed.augment.copies = 1;
+  EXPECT_TRUE(differs(set, changed));
+  changed.augment = *ParseAugments("flip,rotate");
+  changed.augment.copies = 1;
+  EXPECT_TRUE(differs(set, changed));
+  changed.max_ignore_permille = 500;
   EXPECT_TRUE(differs(set, changed));
   changed = options;
   changed.label_codec = Codec::kRaw;

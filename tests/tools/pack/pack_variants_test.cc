@@ -111,9 +111,8 @@ TEST_F(PackVariantsTest, NoGeometryMakesNewLabelValues) {
   options_.overwrite = true;
   options_.augment = *ParseAugments("flip,flip-vertical,crop,scale=2,rotate=180,blur,cutout");
   options_.augment.copies = 2;
-  for (const char* resize : {"", "11x13", "short=30", "long=60"}) {
-    options_.resize = std::nullopt;
-    if (resize[0] != '\0') options_.resize = *ParseResize(resize);
+  for (const char* resize : {"11x13", "short=30"}) {
+    options_.resize = *ParseResize(resize);
     for (CropMode mode :
          {CropMode::kCenter, CropMode::kRandom, CropMode::kCorners, CropMode::kTile}) {
       options_.crop = ImageSize{14, 22};
@@ -239,18 +238,23 @@ TEST_F(PackVariantsTest, AugmentedStatisticsAreThoseOfTheRecords) {
   options_.crop = ImageSize{22, 40};
   options_.augment = *ParseAugments("flip,scale=2,rotate=180,contrast,noise,cutout");
   options_.augment.copies = 4;
-  ExpectCode(0);
-  auto set = ShardSet::Open(output_.path(), "train");
-  ASSERT_TRUE(set.ok()) << set.status().ToString();
-  const ShardSet::Split& split = (*set)->splits().front();
-  Result<SplitRecount> recount = RecountSplit(**set, split, {});
-  ASSERT_TRUE(recount.ok()) << recount.status().ToString();
-  const proto::Statistics& stored = (*set)->manifest().splits(0).statistics();
-  EXPECT_EQ(CompareStatistics((*set)->schema(), stored, *recount->statistics),
-            std::vector<std::string>());
-  EXPECT_EQ(stored.records(), 25u);
-  EXPECT_LT(stored.image_pixels(), 25u * 22 * 40);
-  EXPECT_GT(stored.image_pixels(), 25u * 22 * 40 / 2);
+  options_.overwrite = true;
+  // JPEG changes pixels: those that a reader gets are counted.
+  for (Codec codec : {Codec::kRaw, Codec::kJpeg}) {
+    options_.image_codec.codec = codec;
+    ExpectCode(0);
+    auto set = ShardSet::Open(output_.path(), "train");
+    ASSERT_TRUE(set.ok()) << set.status().ToString();
+    const ShardSet::Split& split = (*set)->splits().front();
+    Result<SplitRecount> recount = RecountSplit(**set, split, {});
+    ASSERT_TRUE(recount.ok()) << recount.status().ToString();
+    const proto::Statistics& stored = (*set)->manifest().splits(0).statistics();
+    EXPECT_EQ(CompareStatistics((*set)->schema(), stored, *recount->statistics),
+              std::vector<std::string>());
+    EXPECT_EQ(stored.records(), 25u);
+    EXPECT_LT(stored.image_pixels(), 25u * 22 * 40);
+    EXPECT_GT(stored.image_pixels(), 25u * 22 * 40 / 2);
+  }
 }
 
 // Half of each image is ignored: windows are moved away from it, tiles on it are left out.

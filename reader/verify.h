@@ -7,8 +7,9 @@
 //
 // The checksums are computed on the mapping, inside fences (or with pread, see FileAccess): a shard
 // that is cut while it is being verified is a finding, not a signal.
-// Memory: 8 bytes per record for its key, bounded by max_keys_in_memory, a bit per lost record, and
-// what the findings take; whatever the files say of themselves.
+// Memory: 8 bytes per record for its key, bounded by max_keys_in_memory, and what the findings
+// take; of one block at most 100,000 damaged records are listed. It does not depend on what the
+// files say of themselves.
 #pragma once
 
 #include <cstdint>

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <iterator>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -110,18 +111,30 @@ class Salvager {
                      RunVerification(paths, {&plan_.schema, plan_.dataset_id}, verify, &range));
     ASSIGN_OR_RETURN(const std::vector<DuplicateKey> duplicates,
                      FindDuplicateKeys(run_.shards, verify, std::move(run_.keys)));
-    for (const DuplicateKey& duplicate : duplicates) LoseDuplicate(duplicate);
     LoseRefused();
+    LoseDuplicates(duplicates);
     return OkStatus();
   }
 
-  void LoseDuplicate(const DuplicateKey& duplicate) {
-    ShardReport& shard = run_.shards[duplicate.place.shard];
-    std::vector<uint32_t>& lost = shard.blocks[duplicate.place.block].lost;
-    const auto at = std::lower_bound(lost.begin(), lost.end(), duplicate.place.index);
-    if (at != lost.end() && *at == duplicate.place.index) return;
-    lost.insert(at, duplicate.place.index);
-    shard.findings.push_back(DuplicateKeyFinding(duplicate, run_.shards));
+  bool IsLost(const DuplicateKey::Place& place) const {
+    const BlockOutcome& block = run_.shards[place.shard].blocks[place.block];
+    return block.all_lost || std::binary_search(block.lost.begin(), block.lost.end(), place.index);
+  }
+
+  // Of the records that have the same key, the first sound one stays.
+  void LoseDuplicates(const std::vector<DuplicateKey>& duplicates) {
+    std::set<std::string> kept;
+    for (const DuplicateKey& duplicate : duplicates) {
+      if (!IsLost(duplicate.first)) kept.insert(duplicate.key);
+    }
+    for (const DuplicateKey& duplicate : duplicates) {
+      if (IsLost(duplicate.place) || kept.insert(duplicate.key).second) continue;
+      ShardReport& shard = run_.shards[duplicate.place.shard];
+      std::vector<uint32_t>& lost = shard.blocks[duplicate.place.block].lost;
+      lost.insert(std::lower_bound(lost.begin(), lost.end(), duplicate.place.index),
+                  duplicate.place.index);
+      shard.findings.push_back(DuplicateKeyFinding(duplicate, run_.shards));
+    }
   }
 
   void LoseRefused() {

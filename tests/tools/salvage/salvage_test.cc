@@ -317,6 +317,7 @@ TEST_F(SalvageTest, DisplacedBlocksAreLost) {
   other = ReadBytes(folder_ + "/" + kFiles[3]);
   Change(kFiles[0], [&](std::string* bytes) { swap_blocks(bytes, &other, 8192, 8192); });
   WriteBytes(folder_ + "/" + kFiles[3], other);
+  EXPECT_FALSE(Verify(folder_, {})->sound());
   report = Run();
   EXPECT_EQ(report.records, 22u - 5u - 4u);
   SavedKeys();
@@ -333,12 +334,23 @@ TEST_F(SalvageTest, RepeatedKeyIsSavedOnce) {
     }
     ASSERT_TRUE(writer->Close(proto::ShardSummary()).ok());
   }
-  const auto report = Salvage(folder, out_, {});
+  auto report = Salvage(folder, out_, {});
   ASSERT_TRUE(report.ok()) << report.status().ToString();
   EXPECT_EQ(report->records, 9u);
   ASSERT_EQ(report->losses.size(), 1u);
   EXPECT_EQ(report->losses[0].key, "train/0/3.png");
   EXPECT_TRUE(Verify(out_, {})->sound());
+  // When the first of the two is damaged, the second is the one.
+  const std::string first = folder + "/train-00000-of-00002.shard";
+  std::string bytes = ReadBytes(first);
+  bytes[8192 + 4096 + 3 * kImageBytes] ^= 1;
+  WriteBytes(first, bytes);
+  fs::remove_all(out_);
+  report = Salvage(folder, out_, {});
+  ASSERT_TRUE(report.ok()) << report.status().ToString();
+  EXPECT_EQ(report->records, 9u);
+  ASSERT_EQ(report->losses.size(), 1u);
+  EXPECT_EQ(report->losses[0].file, first);
 }
 
 TEST_F(SalvageTest, RefusesWhatItCannotDoAndLeavesNothing) {

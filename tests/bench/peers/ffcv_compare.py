@@ -79,7 +79,8 @@ def write_shardmill(program, source, output, workers, label_codec):
     shutil.rmtree(output, ignore_errors=True)
     start = time.perf_counter()
     subprocess.run([program, "pack", source, "-o", output, "--jobs", str(workers), "--crop-mode",
-                    "none", "--label-codec", label_codec, "--quiet"], check=True)
+                    "none", "--label-codec", label_codec, "--quiet"], check=True,
+                   stdout=subprocess.DEVNULL)
     seconds = time.perf_counter() - start
     with open(os.path.join(output, "manifest.json"), encoding="utf-8") as manifest:
         splits = json.load(manifest)["splits"]

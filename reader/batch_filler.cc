@@ -19,6 +19,8 @@ constexpr uint64_t kRowsWarm = 2;
 constexpr int kColdParts = 1024;
 // The first parts are taken for cold until they have shown that they are not.
 constexpr int kUnknownParts = 32;
+// Below this a record is not worth system calls of its own: the kernel reads ahead by itself.
+constexpr uint64_t kLargeRecordBytes = 64 * 1024;
 
 // Pages that the calling thread has had to wait for from disk.
 int64_t MajorFaults() {
@@ -37,8 +39,9 @@ BatchFiller::BatchFiller(const BatchPlan* plan, const BatchLoaderOptions& option
       bad_record_policy_(options.bad_records),
       bad_records_(plan->split, options.max_bad_records),
       workers_(static_cast<size_t>(options.threads)),
-      cold_parts_(options.read_ahead == ReadAhead::kWhenCold ? kUnknownParts : 0) {
-  if (read_ahead_ != ReadAhead::kNever && options.order != Order::kStored) {
+      has_large_records_(plan->record_bytes >= kLargeRecordBytes),
+      cold_parts_(has_large_records_ ? kUnknownParts : 0) {
+  if (read_ahead_ != ReadAhead::kNever && options.order != Order::kStored && has_large_records_) {
     AdviseRandomReads(*plan->split);
   }
   for (Worker& worker : workers_) {
@@ -104,7 +107,7 @@ Status BatchFiller::FillRows(BatchSlot* slot, Rows rows, Worker* worker) {
     clock->Enter(Stage::kDisk);
     clock->SetBatch(slot->epoch, slot->step);
     PrefetchAhead(*slot, rows);
-    PopulateRows(*slot, rows);
+    if (has_large_records_) PopulateRows(*slot, rows);
   }
   clock->SetBatch(slot->epoch, slot->step);
   for (size_t index = 0; index < plan_.fields.size(); ++index) {

@@ -85,6 +85,7 @@ class BatchFiller {
   const BadRecordPolicy bad_record_policy_;
   BadRecordLog bad_records_;
   std::vector<Worker> workers_;
+  const bool has_large_records_;
   std::atomic<int> cold_parts_;  // for how many more parts read-ahead stays on
   std::atomic<uint64_t> records_{0};
 };

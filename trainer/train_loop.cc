@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <limits>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "reader/base/interrupt.h"
 #include "reader/console/json_writer.h"
-#include "trainer/checkpoint.h"
+#include "trainer/checkpoint_writer.h"
 #include "trainer/config.h"
 #include "trainer/data_feed.h"
 #include "trainer/engine/weight_check.h"
@@ -22,6 +20,9 @@
 
 namespace shardmill {
 namespace {
+
+// The disk may be slow, and the other ranks have nothing to do meanwhile.
+constexpr double kDiskPatience = 10;
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -51,9 +52,10 @@ class TrainLoop {
   Result<EvaluationEvent> RunEvaluation();
   void SwapAverage();
   void KeepIfBest(EvaluationEvent* event);
-  Status Save(const char* name);
-  Status KeepEpoch();
-  Status WriteState(const char* name);
+  // Writes a checkpoint in the background.
+  Status Save(const std::string& path, CheckpointWriter::Aftermath aftermath);
+  Status StartWriting(const std::string& path, CheckpointWriter::Aftermath aftermath);
+  Status FinishWriting();
   Status StopIfInterrupted();
   bool LimitReached() const {
     return config_.limit_steps() > 0 && progress_.steps() >= config_.limit_steps();
@@ -67,9 +69,10 @@ class TrainLoop {
   Console& console_;
   std::optional<JsonlLog> log_;  // of rank 0
   std::unique_ptr<DataFeed> feed_;
-  bool stop_ = false;      // some rank was asked to stop; the same on all ranks
-  double step_start_ = 0;  // where the time of the next step begins
-  EpochEvent epoch_;       // sums over the epoch that is running
+  CheckpointWriter writer_;  // of rank 0
+  bool stop_ = false;        // some rank was asked to stop; the same on all ranks
+  double step_start_ = 0;    // where the time of the next step begins
+  EpochEvent epoch_;         // sums over the epoch that is running
   TrainSummary summary_;
 };
 
@@ -82,7 +85,8 @@ Result<TrainSummary> TrainLoop::Run() {
   while (progress_.epoch() < static_cast<uint64_t>(config_.epochs()) && !LimitReached()) {
     RETURN_IF_ERROR(RunEpoch());
   }
-  if (LimitReached()) RETURN_IF_ERROR(Save(kLastCheckpoint));
+  if (LimitReached()) RETURN_IF_ERROR(Save(setup_.OutputPath(kLastCheckpoint), {}));
+  RETURN_IF_ERROR(FinishWriting());
   summary_.complete = progress_.epoch() == static_cast<uint64_t>(config_.epochs());
   summary_.steps = progress_.steps();
   summary_.epochs = progress_.epoch();
@@ -271,28 +275,21 @@ Status TrainLoop::CloseEpoch() {
   progress_.set_step_in_epoch(0);
   progress_.set_epoch_loss_sum(0);
   progress_.set_epoch_weight_sum(0);
-  if (evaluation && evaluation->best) RETURN_IF_ERROR(Save(kBestCheckpoint));
-  RETURN_IF_ERROR(Save(kLastCheckpoint));
-  return communicator_.rank() == 0 ? KeepEpoch() : OkStatus();
-}
-
-// The newest checkpoint under a name of its own too; the oldest of these goes.
-Status TrainLoop::KeepEpoch() {
-  const auto keep = static_cast<uint64_t>(config_.keep_epochs());
-  if (keep == 0) return OkStatus();
-  const std::string last = setup_.OutputPath(kLastCheckpoint);
-  const std::string kept = setup_.OutputPath(EpochCheckpoint(progress_.epoch()));
-  std::error_code error;
-  std::filesystem::remove(kept, error);
-  // The next checkpoint takes the name away from this file, not its content.
-  std::filesystem::create_hard_link(last, kept, error);
-  if (error) std::filesystem::copy_file(last, kept, error);
-  if (error) return IoError("cannot keep " + kept + ": " + error.message());
-  if (progress_.epoch() > keep) {
-    std::filesystem::remove(setup_.OutputPath(EpochCheckpoint(progress_.epoch() - keep)), error);
-    if (error) return IoError("cannot remove an old checkpoint: " + error.message());
+  // last.ckpt after best.ckpt: a run that is killed in between does the epoch again.
+  std::string path = setup_.OutputPath(kLastCheckpoint);
+  CheckpointWriter::Aftermath aftermath;
+  if (evaluation && evaluation->best) {
+    aftermath.also.push_back(path);
+    path = setup_.OutputPath(kBestCheckpoint);
   }
-  return OkStatus();
+  const auto keep = static_cast<uint64_t>(config_.keep_epochs());
+  if (keep > 0) {
+    aftermath.also.push_back(setup_.OutputPath(EpochCheckpoint(progress_.epoch())));
+    if (progress_.epoch() > keep) {
+      aftermath.remove = setup_.OutputPath(EpochCheckpoint(progress_.epoch() - keep));
+    }
+  }
+  return Save(path, std::move(aftermath));
 }
 
 Result<EvaluationEvent> TrainLoop::RunEvaluation() {
@@ -339,7 +336,7 @@ void TrainLoop::KeepIfBest(EvaluationEvent* event) {
   }
 }
 
-Status TrainLoop::Save(const char* name) {
+Status TrainLoop::Save(const std::string& path, CheckpointWriter::Aftermath aftermath) {
   for (const TensorView& tensor : NetworkTensors(setup_.graph.get())) {
     if (!std::isfinite(EuclideanNorm(tensor.data, tensor.elements))) {
       return communicator_.AbortTogether(InvalidArgumentError(
@@ -347,13 +344,11 @@ Status TrainLoop::Save(const char* name) {
           "; the last checkpoint is kept; try a lower --lr"));
     }
   }
-  if (communicator_.rank() == 0) RETURN_IF_ERROR(WriteState(name));
-  // The disk may be slow, and the others have nothing to do meanwhile.
-  constexpr double kDiskPatience = 10;
+  if (communicator_.rank() == 0) RETURN_IF_ERROR(StartWriting(path, std::move(aftermath)));
   return communicator_.Barrier("checkpoint", kDiskPatience);
 }
 
-Status TrainLoop::WriteState(const char* name) {
+Status TrainLoop::StartWriting(const std::string& path, CheckpointWriter::Aftermath aftermath) {
   std::vector<TensorView> tensors = NetworkTensors(setup_.graph.get());
   const std::vector<std::vector<float>>& moments = setup_.optimizer->moments();
   for (size_t i = 0; i < moments.size(); ++i) {
@@ -363,14 +358,21 @@ Status TrainLoop::WriteState(const char* name) {
   if (setup_.average) {
     for (const TensorView& tensor : setup_.average->Tensors()) tensors.push_back(tensor);
   }
-  return WriteCheckpoint(setup_.OutputPath(name), setup_.description, tensors);
+  return writer_.Start(path, setup_.description, tensors, std::move(aftermath));
+}
+
+// Before the run ends: the last checkpoint is on the disk of rank 0.
+Status TrainLoop::FinishWriting() {
+  if (communicator_.rank() == 0) RETURN_IF_ERROR(writer_.Wait());
+  return communicator_.Barrier("end of the checkpoint", kDiskPatience);
 }
 
 Status TrainLoop::StopIfInterrupted() {
   // Alone there is nobody to agree with: the newest signal counts.
   if (communicator_.size() == 1) stop_ = stop_ || WasInterrupted();
   if (!stop_) return OkStatus();
-  RETURN_IF_ERROR(Save(kLastCheckpoint));
+  RETURN_IF_ERROR(Save(setup_.OutputPath(kLastCheckpoint), {}));
+  RETURN_IF_ERROR(FinishWriting());
   const Status own = CheckInterrupt();
   return CancelledError((own.ok() ? "another rank was asked to stop" : own.message()) +
                         " after step " + std::to_string(progress_.steps()) + "; " +

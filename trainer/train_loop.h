@@ -1,9 +1,10 @@
 // The loop of a training run: steps, evaluations, checkpoints, logs.
 //
-// After each epoch OUTPUT/last.ckpt is written, and OUTPUT/best.ckpt when the score of the
-// evaluation is the best so far. SIGINT or SIGTERM stops the run after the step that is running,
-// with a checkpoint from which --resume goes on bit for bit. A loss or gradient that is not
-// finite stops the run before it can change a weight; the last checkpoint stays as it is.
+// After each epoch OUTPUT/last.ckpt is written, while the next one begins, and OUTPUT/best.ckpt
+// when the score of the evaluation is the best so far. SIGINT or SIGTERM stops the run after the
+// step that is running, with a checkpoint from which --resume goes on bit for bit. A loss or
+// gradient that is not finite stops the run before it can change a weight; the last checkpoint
+// stays as it is.
 //
 // With several ranks all run the same loop in step; rank 0 alone writes files and messages, and a
 // signal to any rank stops all behind the same step.

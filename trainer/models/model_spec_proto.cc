@@ -58,6 +58,12 @@ Result<Activation> ReadActivation(proto::ModelActivation activation) {
   return InvalidArgumentError("has an unknown activation");
 }
 
+void ReadUpsample(const proto::ModelUpsample& message, LayerSpec* layer) {
+  layer->kind = LayerKind::kUpsample;
+  layer->factor = message.factor() == 0 ? 2 : message.factor();
+  layer->upsample_mode = message.nearest() ? UpsampleMode::kNearest : UpsampleMode::kBilinear;
+}
+
 Status ReadKind(const proto::ModelLayer& message, int64_t classes, LayerSpec* layer) {
   using L = proto::ModelLayer;
   const auto plain = [&](LayerKind kind) {
@@ -100,10 +106,8 @@ Status ReadKind(const proto::ModelLayer& message, int64_t classes, LayerSpec* la
     case L::kStatisticsPool:
       return plain(LayerKind::kStatisticsPool);
     case L::kUpsample:
-      layer->factor = message.upsample().factor() == 0 ? 2 : message.upsample().factor();
-      layer->upsample_mode =
-          message.upsample().nearest() ? UpsampleMode::kNearest : UpsampleMode::kBilinear;
-      return plain(LayerKind::kUpsample);
+      ReadUpsample(message.upsample(), layer);
+      return OkStatus();
     case L::kConcat:
       return plain(LayerKind::kConcat);
     case L::kAdd:

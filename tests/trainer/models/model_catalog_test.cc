@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/trainer/allocation_counter.h"
 #include "tests/trainer/small_training.h"
 #include "trainer/optimizer.h"
 #include "trainer/resolved_model.h"
@@ -120,6 +121,29 @@ TEST_P(EachModel, OverfitsOneBatch) {
   }
   EXPECT_GT(first, 1);
   EXPECT_LT(last, 0.3) << "from " << first;
+}
+
+// Beside what oneDNN needs for lists of arguments.
+TEST_P(EachModel, StepsAllocateNoTensorsAfterTheFirst) {
+  const SmallModel& small = GetParam();
+  const Samples samples = LearnableSamples(small);
+  const auto ops = CpuOps();
+  const auto graph = MakeGraph(Build(small.name, small.size), ops.get());
+  LossOptions loss;
+  loss.dice = 1;
+  loss.label_smoothing = 0.1;
+  loss.hard_probability = 0.9;
+  ASSERT_TRUE(graph->SetLoss(loss).ok());
+  LabelBatch labels = samples.labels();
+  if (FindModel(small.name)->task != ModelTask::kClassMaps) labels.h = labels.w = 1;
+  const auto step = [&] {
+    ASSERT_TRUE(graph->Forward(samples.images(), Phase::kTraining).ok());
+    ASSERT_TRUE(graph->Loss(labels).ok() && graph->Backward().ok());
+  };
+  step();
+  const AllocationCounter counter;
+  step();
+  EXPECT_LT(counter.largest_bytes(), 1024);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, EachModel, testing::ValuesIn(kSmallModels),

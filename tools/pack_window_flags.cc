@@ -103,6 +103,7 @@ void AddWindowFlags(CLI::App* app, WindowFlags* flags) {
                   "Largest share of a window of train, 0 to 1, that may be ignored or padding; "
                   "else it is drawn again up to 10 times, then dropped and counted")
       ->type_name("SHARE")
+      ->default_str("1")
       ->check(CheckShare, "");
   AddUnsigned(app, "--pad-value", &flags->pad_value, 255, "Padding of images");
   AddUnsigned(app, "--seed", &flags->seed, UINT64_MAX,

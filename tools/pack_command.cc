@@ -31,7 +31,7 @@ struct PackFlags {
   WindowFlags windows;
   SplitFlags splits;
   std::string one_hot = "none", image_type = "u8", image_codec = "raw", label_codec = "zstd";
-  std::string order, on_error = "fail", classes, map, palette;
+  std::string order, on_error = "fail", classes, map, palette, category_ids = "compact";
   uint64_t ignore = 0, tolerance = 0, jobs = 0;
   bool has_ignore = false, has_tolerance = false, json = false;
 };
@@ -59,6 +59,7 @@ Result<PackOptions> Check(const PackFlags& flags) {
   if (options.output.empty() && !options.dry_run) {
     return InvalidArgumentError("-o OUT is missing (only --dry-run goes without it)");
   }
+  options.layout.keep_category_ids = flags.category_ids == "raw";
   const PairOptions& pairs = options.layout.pairs;
   const bool has_pairs = pairs.GivesNames() || !pairs.images.empty() || !pairs.labels.empty();
   if (has_pairs && options.layout.layout == "auto") options.layout.layout = "pairs";
@@ -133,6 +134,11 @@ void AddPairOptions(CLI::App* app, PackFlags* flags) {
   add("--image-suffix", &pairs.image_suffix, "TEXT", "… and end in, before the extension");
   add("--label-prefix", &pairs.label_prefix, "TEXT", "… the same for labels: the rest is equal");
   add("--label-suffix", &pairs.label_suffix, "TEXT", "… for example _mask");
+  add("--list", &flags->pack.layout.list, "FILE",
+      "For layouts list and csv: the list file in SOURCE; it may have a column 'split'");
+  AddChoice(app, "--category-ids", &flags->category_ids, {"compact", "raw"},
+            "For layouts coco and coco-panoptic: number the categories without gaps, or keep their "
+            "ids as class ids");
 }
 
 void AddLabelOptions(CLI::App* app, PackFlags* flags) {

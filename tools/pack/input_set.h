@@ -12,16 +12,19 @@
 
 namespace shardmill {
 
-struct SourceFile {
-  std::string path;    // below the source folder
-  uint64_t bytes = 0;  // when it was listed
+// A piece of an annotation file.
+struct FilePart {
+  uint64_t offset = 0, bytes = 0;
 };
 
 struct Sample {
   std::string key;
   SourceFile image;
-  SourceFile label;       // a label image; without path for classification
+  SourceFile label;       // a label image or annotation file; without path for classification
   uint32_t class_id = 0;  // for classification
+  // What of LabelRules::parts_files[parts_file] belongs to this sample.
+  std::vector<FilePart> parts;
+  uint32_t parts_file = 0;
 };
 
 // An input that is no sample: an image without its label, a listed file that is not there.

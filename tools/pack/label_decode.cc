@@ -22,6 +22,7 @@ constexpr Names kKindNames[kLabelKindCount] = {
     {"ADE20K's number in red and green", "ade20k_code"},
     {"red channel", "red_value"},
     {"RGB colour by thresholds", "threshold_color"},
+    {"segment ids", "segment_ids"},
     {"shapes drawn", "drawn_shapes"},
 };
 

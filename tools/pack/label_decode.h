@@ -36,6 +36,7 @@ enum LabelKind {
   kAde20kCode,
   kRedValue,
   kThresholdColor,
+  kSegmentIds,
   kDrawnShapes,  // no image: polygons and masks of an annotation file
   kLabelKindCount,
 };
@@ -67,6 +68,7 @@ struct LabelDecoderOptions {
 struct DecodedLabel {
   LabelKind kind = kGrayValue;
   uint64_t approximated = 0;    // pixels whose value missed that of their class, and was rounded
+  uint64_t without_area = 0;    // points and lines of annotations, which were left out
   bool may_be_clipped = false;  // 8 bits, 255 occurs, and there are class ids beyond
 };
 
@@ -83,6 +85,9 @@ class LabelDecoder {
   // palette file name different classes.
   Result<DecodedLabel> Decode(const SourceImage& image, ClassIdMap* map,
                               UnknownValues* unknown) const;
+
+  DType dtype() const { return dtype_; }
+  const std::vector<std::string>& names() const { return names_; }  // by class id
 
  private:
   static constexpr int32_t kNoClass = ColorTable::kNone;

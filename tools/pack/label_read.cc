@@ -1,5 +1,10 @@
 #include "tools/pack/label_read.h"
 
+#include <sys/types.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
 #include <utility>
 
 #include "reader/base/file.h"
@@ -7,28 +12,124 @@
 #include "tools/pack/rgb_convert.h"
 
 namespace shardmill {
+namespace {
+
+constexpr uint32_t kBackground = 0;  // where nothing is drawn
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+Status ChangedError(const SourceFile& file) {
+  return DataLossError(file.path + " had " + std::to_string(file.bytes) +
+                       " bytes when the folder was listed, and was changed since");
+}
+
+Result<std::string> ReadFilePart(const std::string& root, const SourceFile& file,
+                                 const FilePart& part) {
+  const std::string path = JoinPath(root, file.path);
+  std::unique_ptr<std::FILE, CloseFile> stream(std::fopen(path.c_str(), "rbe"));
+  if (stream == nullptr) return ErrnoError("cannot read " + path, errno);
+  std::string text(part.bytes, '\0');
+  if (::fseeko(stream.get(), static_cast<off_t>(part.offset), SEEK_SET) != 0 ||
+      std::fread(text.data(), 1, text.size(), stream.get()) != text.size()) {
+    return ChangedError(file);
+  }
+  return text;
+}
+
+}  // namespace
 
 Result<std::string> ReadSourceFile(const std::string& root, const SourceFile& file) {
   Result<std::string> content = ReadFile(JoinPath(root, file.path), file.bytes);
   const bool changed = content.ok() ? content->size() != file.bytes
                                     : content.status().code() == StatusCode::kInvalidArgument;
-  if (changed) {
-    return DataLossError(file.path + " had " + std::to_string(file.bytes) +
-                         " bytes when the folder was listed, and was changed since");
-  }
-  return content;
+  return changed ? Result<std::string>(ChangedError(file)) : content;
 }
 
 LabelReader::LabelReader(LabelReaderOptions options, const LabelDecoder& decoder)
-    : options_(std::move(options)), decoder_(decoder) {}
+    : options_(std::move(options)), decoder_(decoder) {
+  names_.ignore = options_.rules.ignore;
+  for (const std::string& name : decoder.names()) {
+    names_.ids.emplace(name, static_cast<uint32_t>(names_.ids.size()));
+  }
+}
 
 Result<DecodedLabel> LabelReader::Read(const Sample& sample, ClassIdMap* map,
                                        UnknownValues* unknown, uint64_t* source_bytes) {
+  *unknown = UnknownValues();
+  map->dtype = decoder_.dtype();
+  Result<DecodedLabel> label = ReadForm(sample, map, unknown, source_bytes);
+  if (!label.ok()) return label.status().WithContext("label " + sample.label.path);
+  return label;
+}
+
+Result<DecodedLabel> LabelReader::ReadForm(const Sample& sample, ClassIdMap* map,
+                                           UnknownValues* unknown, uint64_t* source_bytes) {
+  switch (options_.rules.form) {
+    case LabelForm::kCoco:
+    case LabelForm::kCvat:
+    case LabelForm::kLabelme:
+      return ReadShapes(sample, map, source_bytes);
+    case LabelForm::kPanoptic:
+      return ReadPanoptic(sample, map, unknown, source_bytes);
+    case LabelForm::kImage:
+      break;
+  }
   ASSIGN_OR_RETURN(const std::string file, ReadSourceFile(options_.root, sample.label));
   *source_bytes += file.size();
-  *unknown = UnknownValues();
-  Result<DecodedLabel> label = ReadImage(file, map, unknown);
-  if (!label.ok()) return label.status().WithContext("label " + sample.label.path);
+  return ReadImage(file, map, unknown);
+}
+
+Result<std::vector<std::string>> LabelReader::ReadParts(const Sample& sample,
+                                                        uint64_t* source_bytes) const {
+  const SourceFile& file = options_.rules.parts_files[sample.parts_file];
+  std::vector<std::string> parts;
+  for (const FilePart& part : sample.parts) {
+    ASSIGN_OR_RETURN(std::string text, ReadFilePart(options_.root, file, part));
+    *source_bytes += text.size();
+    parts.push_back(std::move(text));
+  }
+  return parts;
+}
+
+Result<DecodedLabel> LabelReader::ReadShapes(const Sample& sample, ClassIdMap* map,
+                                             uint64_t* source_bytes) {
+  Result<ShapeLabel> shapes = ShapeLabel();
+  if (options_.rules.form == LabelForm::kLabelme) {
+    ASSIGN_OR_RETURN(const std::string file, ReadSourceFile(options_.root, sample.label));
+    *source_bytes += file.size();
+    shapes = ReadLabelmeLabel(file, names_, options_.max_pixels);
+  } else {
+    ASSIGN_OR_RETURN(const std::vector<std::string> parts, ReadParts(sample, source_bytes));
+    SHARDMILL_CHECK(!parts.empty());
+    shapes = options_.rules.form == LabelForm::kCvat
+                 ? ReadCvatLabel(parts[0], names_, options_.max_pixels)
+                 : ReadCocoLabel(parts[0], {parts.begin() + 1, parts.end()}, *options_.rules.map,
+                                 options_.max_pixels);
+  }
+  RETURN_IF_ERROR(shapes.status());
+  DecodedLabel label;
+  label.kind = kDrawnShapes;
+  label.without_area = shapes->without_area;
+  DrawShapes(std::move(shapes->shapes), kBackground, shapes->size, map);
+  return label;
+}
+
+Result<DecodedLabel> LabelReader::ReadPanoptic(const Sample& sample, ClassIdMap* map,
+                                               UnknownValues* unknown, uint64_t* source_bytes) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> parts, ReadParts(sample, source_bytes));
+  SHARDMILL_CHECK(!parts.empty());
+  ASSIGN_OR_RETURN(const SegmentClasses segments,
+                   ReadPanopticSegments(parts[0], *options_.rules.map,
+                                        options_.rules.ignore.value_or(kBackground)));
+  ASSIGN_OR_RETURN(const std::string file, ReadSourceFile(options_.root, sample.label));
+  *source_bytes += file.size();
+  RETURN_IF_ERROR(CheckForm(file));
+  RETURN_IF_ERROR(images_.Decode(file, options_.max_pixels, &image_));
+  RETURN_IF_ERROR(DecodePanoptic(image_, segments, map, unknown));
+  DecodedLabel label;
+  label.kind = kSegmentIds;
   return label;
 }
 

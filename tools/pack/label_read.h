@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reader/base/status.h"
+#include "tools/pack/annotations/annotation_label.h"
 #include "tools/pack/image_decode.h"
 #include "tools/pack/input_set.h"
 #include "tools/pack/label_decode.h"
@@ -34,12 +35,20 @@ class LabelReader {
                             uint64_t* source_bytes);
 
  private:
+  Result<DecodedLabel> ReadForm(const Sample& sample, ClassIdMap* map, UnknownValues* unknown,
+                                uint64_t* source_bytes);
+  Result<DecodedLabel> ReadShapes(const Sample& sample, ClassIdMap* map, uint64_t* source_bytes);
+  Result<DecodedLabel> ReadPanoptic(const Sample& sample, ClassIdMap* map, UnknownValues* unknown,
+                                    uint64_t* source_bytes);
+  // The sample's parts of its annotation file.
+  Result<std::vector<std::string>> ReadParts(const Sample& sample, uint64_t* source_bytes) const;
   Result<DecodedLabel> ReadImage(const std::string& file, ClassIdMap* map, UnknownValues* unknown);
   Status CheckForm(const std::string& file) const;
   void TurnMap(int orientation, ClassIdMap* map);
 
   const LabelReaderOptions options_;
   const LabelDecoder& decoder_;
+  ShapeNames names_;
   ImageDecoder images_;
   // Buffers that keep their size from label to label.
   SourceImage image_;

@@ -4,11 +4,18 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace shardmill {
 
 // A label value that is a colour is 0xRRGGBB with this flag; others are numbers.
 constexpr uint32_t kLabelColorFlag = 1u << 31;
+
+struct SourceFile {
+  std::string path;    // below the source folder
+  uint64_t bytes = 0;  // when it was listed
+};
 
 // Class ids for the values of label files, in place of the values themselves.
 struct ValueMap {
@@ -37,7 +44,18 @@ enum class PaletteReading {
   kColor,
 };
 
+// What the label files are.
+enum class LabelForm {
+  kImage,
+  kCoco,      // parts of a JSON file: the image's entry, then its annotations
+  kPanoptic,  // a picture of segment ids, and a part of a JSON file that says what they are
+  kLabelme,   // a JSON file of shapes
+  kCvat,      // a part of an XML file: the <image> element
+};
+
 struct LabelRules {
+  LabelForm form = LabelForm::kImage;
+  std::vector<SourceFile> parts_files;  // below the source folder
   PixelCode code = PixelCode::kPlain;
   // Files of colours are read by the colours of the class table.
   bool colors_in_files = false;

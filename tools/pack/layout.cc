@@ -17,6 +17,7 @@ namespace shardmill {
 namespace {
 
 constexpr size_t kNamesShown = 12;
+constexpr int kLastRank = 2;
 constexpr uint32_t kIgnoreU8 = 255, kIgnoreU16 = 65535;
 
 std::string JoinNames(const std::vector<std::string>& names, size_t at_most) {
@@ -49,12 +50,12 @@ std::string DescribeListing(const FolderListing& listing) {
   return text;
 }
 
-// "NAME: WHY" of each layout that the folder fits, general ones only when no other does.
+// "NAME: WHY" of each layout of the lowest rank that the folder fits.
 std::vector<std::pair<const Layout*, std::string>> FittingLayouts(const FolderListing& listing) {
   std::vector<std::pair<const Layout*, std::string>> fitting;
-  for (const bool general : {false, true}) {
+  for (int rank = 0; rank <= kLastRank; ++rank) {
     for (const Layout& layout : Layouts()) {
-      if (layout.general != general) continue;
+      if (layout.rank != rank) continue;
       const std::string reason = layout.recognize(listing);
       if (!reason.empty()) fitting.emplace_back(&layout, std::string(layout.name) + ": " + reason);
     }
@@ -163,38 +164,48 @@ Status CheckLabelRules(InputSet* set) {
 
 const std::vector<Layout>& Layouts() {
   static const std::vector<Layout> layouts = {
-      {"suite", "train and train_labels (val, test likewise) with class_dict.csv", false,
+      {"suite", "train and train_labels (val, test likewise) with class_dict.csv", 0,
        RecognizeSuite, ReadSuite},
       {"camvid",
        "train.txt, val.txt, test.txt with an image path and a label path per line; or X.png, "
        "X_L.png and label_colors.txt",
-       false, RecognizeCamvid, ReadCamvid},
-      {"voc", "JPEGImages, SegmentationClass, lists in ImageSets/Segmentation; 255 is ignored",
-       false, RecognizeVoc, ReadVoc},
-      {"cityscapes", "leftImg8bit and gtFine (or gtCoarse); raw ids become the 19 training ids",
-       false, RecognizeCityscapes, ReadCityscapes},
-      {"kitti", "training/image_2 and training/semantic, with the ids of cityscapes", false,
+       0, RecognizeCamvid, ReadCamvid},
+      {"voc", "JPEGImages, SegmentationClass, lists in ImageSets/Segmentation; 255 is ignored", 0,
+       RecognizeVoc, ReadVoc},
+      {"cityscapes", "leftImg8bit and gtFine (or gtCoarse); raw ids become the 19 training ids", 0,
+       RecognizeCityscapes, ReadCityscapes},
+      {"kitti", "training/image_2 and training/semantic, with the ids of cityscapes", 0,
        RecognizeKitti, ReadKitti},
-      {"ade20k", "images/training and annotations/training of SceneParsing; 0 is ignored", false,
+      {"ade20k", "images/training and annotations/training of SceneParsing; 0 is ignored", 0,
        RecognizeAde20k, ReadAde20k},
-      {"ade20k-full", "X.jpg beside X_seg.png, whose red and green hold the id", false,
+      {"ade20k-full", "X.jpg beside X_seg.png, whose red and green hold the id", 0,
        RecognizeAde20kFull, ReadAde20kFull},
-      {"coco-stuff", "images/train2017 and PNG files in annotations/train2017", false,
+      {"coco-stuff", "images/train2017 and PNG files in annotations/train2017", 0,
        RecognizeCocoStuff, ReadCocoStuff},
-      {"mapillary", "training/images and training/labels or training/v1.2/labels, config*.json",
-       false, RecognizeMapillary, ReadMapillary},
-      {"mapillary-v2", "the same with training/v2.0/labels", false, RecognizeMapillaryTwo,
+      {"mapillary", "training/images and training/labels or training/v1.2/labels, config*.json", 0,
+       RecognizeMapillary, ReadMapillary},
+      {"mapillary-v2", "the same with training/v2.0/labels", 0, RecognizeMapillaryTwo,
        ReadMapillaryTwo},
-      {"deepglobe", "N_sat.jpg and N_mask.png in a folder; colours by thresholds", false,
+      {"deepglobe", "N_sat.jpg and N_mask.png in a folder; colours by thresholds", 0,
        RecognizeDeepGlobe, ReadDeepGlobe},
+      {"coco", "annotations/instances_*.json and images; polygons and masks are drawn", 0,
+       RecognizeCoco, ReadCoco},
+      {"coco-panoptic", "annotations/panoptic_*.json, PNG files in panoptic_*, and images", 0,
+       RecognizeCocoPanoptic, ReadCocoPanoptic},
+      {"cvat", "annotations.xml of 'CVAT for images', and images", 0, RecognizeCvat, ReadCvat},
+      {"labelme", "X.json with shapes beside each image", 0, RecognizeLabelme, ReadLabelme},
+      {"list", "train.csv, val.txt, … or --list FILE, with an image and a label path per line", 1,
+       RecognizeList, ReadList},
+      {"csv", "the same with a class name or id in place of the label path, for classification", 1,
+       RecognizeCsv, ReadCsv},
       {"pairs",
        "a folder of images and one of label images, as named with --images and --labels, and a "
        "class table",
-       true, RecognizePairs, ReadPairs},
-      {"imagefolder", "train/CLASS/… and val/CLASS/…, or CLASS/…, for classification", true,
+       1, RecognizePairs, ReadPairs},
+      {"imagefolder", "train/CLASS/… and val/CLASS/…, or CLASS/…, for classification", 2,
        RecognizeImageFolder, ReadImageFolder},
       {"npy", "the same with .npy arrays; or labels.csv (or train.csv, val.csv) with FILE,LABEL",
-       true, RecognizeNpy, ReadNpy},
+       2, RecognizeNpy, ReadNpy},
   };
   return layouts;
 }

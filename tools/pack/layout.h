@@ -33,6 +33,8 @@ struct LayoutOptions {
   PaletteReading palette = PaletteReading::kAuto;
   std::optional<uint32_t> label_tolerance;
   PairOptions pairs;
+  std::string list;                // for layouts list and csv: a file below the source
+  bool keep_category_ids = false;  // for the layouts of COCO: class ids are the category ids
 
   bool Wants(const std::string& split) const;  // by name
 };
@@ -46,8 +48,9 @@ struct LayoutInput {
 struct Layout {
   const char* name;
   const char* expects;  // for help and for the message that no layout fits
-  // Taken only when no layout that is not general fits: many folders look like it.
-  bool general;
+  // Of the layouts that fit, those of the lowest rank count: 0 for the forms of certain data sets,
+  // more for what many folders look like.
+  int rank;
   // Why the folder looks like this layout; empty: it does not.
   std::string (*recognize)(const FolderListing& listing);
   // Fills splits, classes, labels and notes.

@@ -147,6 +147,10 @@ std::string ConversionsText(const PackResult& result) {
     text += "  labels rounded: " + Count(result.approximated_pixels, "pixel") + " of " +
             Count(result.approximated_labels, "file") + " taken for the nearest class\n";
   }
+  if (result.shapes_without_area > 0) {
+    text += "  annotations: " + FormatCount(result.shapes_without_area) +
+            " points and lines, which have no area, left out\n";
+  }
   return text;
 }
 
@@ -229,6 +233,7 @@ void WriteCounts(const PackResult& result, JsonWriter* json) {
   }
   json->EndObject();
   json->Key("label_pixels_rounded").Number(result.approximated_pixels);
+  json->Key("shapes_without_area").Number(result.shapes_without_area);
 }
 
 void WriteSkipped(const PackResult& result, JsonWriter* json) {

@@ -149,6 +149,7 @@ Status PackRun::TakeRecords(uint64_t index, EncodedSample encoded, const std::st
     result_.approximated_pixels += encoded.label->approximated;
     result_.approximated_labels += encoded.label->approximated > 0;
     result_.clipped_labels += encoded.label->may_be_clipped;
+    result_.shapes_without_area += encoded.label->without_area;
   }
   return shards->Append(index, std::move(encoded.records), encoded.statistics);
 }

@@ -113,6 +113,7 @@ TEST_F(LayoutTest, CamvidPathsAreRerooted) {
 }
 
 TEST_F(LayoutTest, ListsMayHoldBlanksInPaths) {
+  options_.layout = "camvid";
   Write({"my dir/img 1.png", "my labels/img 1.png", "b.png", "c d.png"});
   folder_.Write("train.txt",
                 "/data/my dir/img 1.png /data/my labels/img 1.png\n\"b.png\" \"c d.png\"\n");
@@ -122,12 +123,14 @@ TEST_F(LayoutTest, ListsMayHoldBlanksInPaths) {
 }
 
 TEST_F(LayoutTest, AmbiguousLinesAreRefused) {
+  options_.layout = "camvid";
   Write({"a", "a b", "b c", "c"});
   folder_.Write("train.txt", "a b c\n");
   ExpectError(StatusCode::kInvalidArgument, "train.txt line 1 can be cut");
 }
 
 TEST_F(LayoutTest, MissingListedFilesAreProblems) {
+  options_.layout = "camvid";
   Write({"train/1.png", "trainannot/1.png", "train/2.png"});
   folder_.Write("train.txt", "train/1.png trainannot/1.png\ntrain/2.png trainannot/2_Ids.png\n");
   InputSet set = Good();
@@ -138,6 +141,7 @@ TEST_F(LayoutTest, MissingListedFilesAreProblems) {
 }
 
 TEST_F(LayoutTest, MissingListedFileDoesNotExist) {
+  options_.layout = "camvid";
   Write({"1.png", "1l.png"});
   folder_.Write("train.txt", "1.png 1l.png\n2.png 1l.png\n");
   InputSet set = Good();
@@ -147,6 +151,7 @@ TEST_F(LayoutTest, MissingListedFileDoesNotExist) {
 }
 
 TEST_F(LayoutTest, ThirdWordOfAListIsNamed) {
+  options_.layout = "camvid";
   Write({"1.png", "1l.png", "2.png", "2l.png"});
   folder_.Write("train.txt", "1.png 1l.png\n2.png 2l.png 7\n");
   InputSet set = Good();
@@ -156,6 +161,7 @@ TEST_F(LayoutTest, ThirdWordOfAListIsNamed) {
 }
 
 TEST_F(LayoutTest, ListsCannotLeaveTheFolder) {
+  options_.layout = "camvid";
   TestFolder outside("outside");
   outside.Write("secret.png", "x");
   Write({"1.png", "1l.png"});
@@ -167,12 +173,14 @@ TEST_F(LayoutTest, ListsCannotLeaveTheFolder) {
 }
 
 TEST_F(LayoutTest, ListedTwiceIsRefused) {
+  options_.layout = "camvid";
   Write({"1.png", "1l.png"});
   folder_.Write("train.txt", "1.png 1l.png\n/x/1.png 1l.png\n");
   ExpectError(StatusCode::kInvalidArgument, "train.txt line 2 names 1.png, as line 1 does");
 }
 
 TEST_F(LayoutTest, AnImageInTwoSplitsIsRefused) {
+  options_.layout = "camvid";
   Write({"1.png", "1l.png"});
   folder_.Write("train.txt", "1.png 1l.png\n");
   folder_.Write("val.txt", "1.png 1l.png\n");
@@ -236,7 +244,8 @@ TEST_F(LayoutTest, EmptyFolderIsNotFound) {
 TEST_F(LayoutTest, FolderOfTwoLayoutsIsNotGuessed) {
   folder_.Write("class_dict.csv", kTable);
   Write({"train/1.png", "train_labels/1.png"});
-  folder_.Write("train.txt", "train/1.png train_labels/1.png\n");
+  Write({"trainannot/1.png"});
+  folder_.Write("train.txt", "train/1.png trainannot/1.png\n");
   ExpectError(StatusCode::kInvalidArgument, "more than one layout");
   options_.layout = "suite";
   EXPECT_EQ(Good().layout, "suite");
@@ -264,6 +273,7 @@ TEST_F(LayoutTest, IgnoreThatIsAClassIsRefused) {
 }
 
 TEST_F(LayoutTest, ClassesFileTakesTheLayoutsPlace) {
+  options_.layout = "camvid";
   Write({"1.png", "1l.png"});
   folder_.Write("train.txt", "1.png 1l.png\n");
   TestFolder tables("tables");

@@ -134,7 +134,11 @@ Status ClassFolderReader::AddFile(const ListedFile& file, size_t parent_bytes, I
   }
   std::string name = file.path.substr(parent_bytes, slash - parent_bytes);
   ASSIGN_OR_RETURN(uint32_t class_id, ClassOf(name, file.path));
-  split->samples.push_back({key, {file.path, file.bytes}, {}, class_id});
+  Sample sample;
+  sample.key = key;
+  sample.image = {file.path, file.bytes};
+  sample.class_id = class_id;
+  split->samples.push_back(std::move(sample));
   return OkStatus();
 }
 

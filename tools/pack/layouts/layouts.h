@@ -63,4 +63,24 @@ Status ReadNpy(const LayoutInput& input, InputSet* set);
 std::string RecognizePairs(const FolderListing& listing);
 Status ReadPairs(const LayoutInput& input, InputSet* set);
 
+// COCO's polygons and masks, drawn.
+std::string RecognizeCoco(const FolderListing& listing);
+Status ReadCoco(const LayoutInput& input, InputSet* set);
+// COCO's pictures of segment ids.
+std::string RecognizeCocoPanoptic(const FolderListing& listing);
+Status ReadCocoPanoptic(const LayoutInput& input, InputSet* set);
+
+std::string RecognizeLabelme(const FolderListing& listing);
+Status ReadLabelme(const LayoutInput& input, InputSet* set);
+// CVAT for images.
+std::string RecognizeCvat(const FolderListing& listing);
+Status ReadCvat(const LayoutInput& input, InputSet* set);
+
+// Lists of image and label paths.
+std::string RecognizeList(const FolderListing& listing);
+Status ReadList(const LayoutInput& input, InputSet* set);
+// Lists of images and their classes.
+std::string RecognizeCsv(const FolderListing& listing);
+Status ReadCsv(const LayoutInput& input, InputSet* set);
+
 }  // namespace shardmill

@@ -1,0 +1,172 @@
+#include "tools/pack/annotations/annotation_label.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/tools/pack/image_files.h"
+#include "tools/pack/annotations/base64.h"
+#include "tools/pack/annotations/coco_index.h"
+
+namespace shardmill {
+namespace {
+
+constexpr uint64_t kMaxPixels = 1 << 20;
+constexpr char kEntry[] = R"({"id": 1, "height": 4, "width": 6})";
+
+std::string CocoError(const std::string& entry, const std::string& annotation) {
+  ValueMap map;
+  map.ids = {{3, 1}};
+  const Status status = ReadCocoLabel(entry, {annotation}, map, kMaxPixels).status();
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss) << annotation;
+  return status.message();
+}
+
+TEST(CocoLabel, DamagedAnnotationsAreErrors) {
+  const std::string begin = R"({"category_id": 3, "segmentation": )";
+  EXPECT_NE(CocoError(kEntry, "{").find("no JSON"), std::string::npos);
+  EXPECT_NE(CocoError(kEntry, R"({"category_id": 4, "segmentation": []})")
+                .find("category_id 4 is not one of the categories"),
+            std::string::npos);
+  EXPECT_NE(CocoError(kEntry, R"({"category_id": 3})").find("no segmentation"), std::string::npos);
+  EXPECT_NE(CocoError(kEntry, begin + "[[1, 2, 3]]}").find("pairs of numbers"), std::string::npos);
+  EXPECT_NE(CocoError(kEntry, begin + "[[1, \"x\"]]}").find("else than numbers"),
+            std::string::npos);
+  EXPECT_NE(CocoError(kEntry, begin + "[[1, 1e300, 2, 2]]}").find("out of bounds"),
+            std::string::npos);
+  EXPECT_NE(CocoError(kEntry, begin + R"({"size": [6, 4], "counts": [24]}})").find("the size of"),
+            std::string::npos);
+  EXPECT_NE(CocoError(kEntry, begin + R"({"size": [4, 6], "counts": [23]}})").find("cover 23"),
+            std::string::npos);
+  EXPECT_NE(CocoError(kEntry, begin + R"({"size": [4, 6], "counts": [-1]}})").find("whole number"),
+            std::string::npos);
+  EXPECT_NE(CocoError(R"({"height": 0, "width": 6})", begin + "[]}").find("height and width"),
+            std::string::npos);
+}
+
+TEST(CocoLabel, LimitOfPixelsIsAUsageError) {
+  ValueMap map;
+  EXPECT_EQ(ReadCocoLabel(kEntry, {}, map, 23).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(ReadCocoLabel(kEntry, {}, map, 24).ok());
+}
+
+TEST(PanopticSegments, DamagedSegmentsAreErrors) {
+  ValueMap map;
+  map.ids = {{3, 1}};
+  auto error = [&](const std::string& text) {
+    return ReadPanopticSegments(text, map, 255).status().message();
+  };
+  EXPECT_NE(error("{}").find("no segments_info"), std::string::npos);
+  EXPECT_NE(error(R"({"segments_info": [{"id": 0, "category_id": 3}]})").find("no id from 1"),
+            std::string::npos);
+  EXPECT_NE(error(R"({"segments_info": [{"id": 5, "category_id": 9}]})").find("category_id 9"),
+            std::string::npos);
+  EXPECT_NE(error(R"({"segments_info": [{"id": 5, "category_id": 3},
+                                        {"id": 5, "category_id": 3}]})")
+                .find("segment 5 stands twice"),
+            std::string::npos);
+}
+
+TEST(CocoIndex, PartsLieWhereTheyAreSaidToLie) {
+  const std::string text =
+      "\xEF\xBB\xBF{ \"info\": {\"images\": [{\"id\": 5}]},\n"
+      "\"annotations\": [ {\"id\": 1, \"image_id\": 20, \"segmentation\": [[1.5,2,3,4]]},\n"
+      "{\"image_id\": 10, \"x\": {\"id\": 7}} , {\"image_id\": 99}],\n"
+      "\"images\": [{\"file_name\": \"a \\u00fc.jpg\", \"id\": 10}, {\"id\": 20}],"
+      "\"categories\": [{\"id\": 9, \"name\": \"b\"}, {\"id\": 2, \"name\": \"a\"}] }";
+  TestFolder folder("coco_index");
+  folder.Write("x.json", text);
+  Result<CocoIndex> index = ReadCocoIndex(folder.At("x.json"));
+  ASSERT_TRUE(index.ok()) << index.status().ToString();
+  ASSERT_EQ(index->images.size(), 2u);
+  EXPECT_EQ(index->images[0].file_name, "a ü.jpg");
+  auto part = [&](const FilePart& p) { return text.substr(p.offset, p.bytes); };
+  EXPECT_EQ(part(index->images[1].entry), "{\"id\": 20}");
+  ASSERT_EQ(index->images[0].parts.size(), 1u);
+  EXPECT_EQ(part(index->images[0].parts[0]), "{\"image_id\": 10, \"x\": {\"id\": 7}}");
+  EXPECT_EQ(part(index->images[1].parts[0]).front(), '{');
+  EXPECT_EQ(part(index->images[1].parts[0]).back(), '}');
+  EXPECT_EQ(index->annotations, 3u);
+  EXPECT_EQ(index->annotations_without_image, 1u);
+  EXPECT_EQ(index->categories[0].name, "a");
+}
+
+TEST(CocoIndex, DamagedFilesAreErrors) {
+  TestFolder folder("coco_damaged");
+  auto error = [&](const std::string& text) {
+    folder.Write("x.json", text);
+    const Status status = ReadCocoIndex(folder.At("x.json")).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << text;
+    EXPECT_NE(status.message().find("x.json"), std::string::npos);
+    return status.message();
+  };
+  EXPECT_NE(error("").find("no JSON, from byte 0 on"), std::string::npos);
+  EXPECT_NE(error("{\"images\": [{\"id\": 1}").find("no JSON"), std::string::npos);
+  EXPECT_NE(error("{\"images\": [{\"id\": 1}, {\"id\": 1}]}").find("two images have the id 1"),
+            std::string::npos);
+  EXPECT_NE(error("{\"images\": [{}]}").find("has no id"), std::string::npos);
+  EXPECT_NE(error("{\"annotations\": [{}]}").find("no image_id"), std::string::npos);
+  EXPECT_NE(error("{\"categories\": [{\"id\": 1}, {\"id\": 1}]}").find("two categories"),
+            std::string::npos);
+  EXPECT_NE(error(std::string(200000, '[')).find("no JSON"), std::string::npos);
+}
+
+TEST(LabelmeLabel, WhatCannotBeDrawnIsAnError) {
+  ShapeNames names;
+  names.ids = {{"a", 1}};
+  auto error = [&](const std::string& shape) {
+    const std::string json = R"({"imageHeight": 4, "imageWidth": 6, "shapes": [)" + shape + "]}";
+    const Status status = ReadLabelmeLabel(json, names, kMaxPixels).status();
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss) << shape;
+    return status.message();
+  };
+  EXPECT_NE(error(R"({"label": "b", "points": []})").find("'b' is not in the class table"),
+            std::string::npos);
+  EXPECT_NE(error(R"({"label": "a"})").find("no points"), std::string::npos);
+  EXPECT_NE(error(R"({"label": "a", "points": [[1]]})").find("no pair"), std::string::npos);
+  EXPECT_NE(error(R"({"label": "a", "points": [[1, 2]], "shape_type": "spline"})").find("spline"),
+            std::string::npos);
+  EXPECT_NE(error(R"({"label": "a", "points": [[1, 2]], "shape_type": "mask", "mask": "*"})")
+                .find("a mask is damaged"),
+            std::string::npos);
+  EXPECT_FALSE(ReadLabelmeLabel(R"({"shapes": []})", names, kMaxPixels).ok());
+  // Without an ignore value its name is one like others.
+  EXPECT_NE(error(R"({"label": "__ignore__", "points": []})").find("class table"),
+            std::string::npos);
+}
+
+TEST(CvatLabel, WhatCannotBeDrawnIsAnError) {
+  ShapeNames names;
+  names.ids = {{"a", 1}};
+  auto error = [&](const std::string& shape) {
+    const std::string xml = "<image height=\"4\" width=\"6\">" + shape + "</image>";
+    const Status status = ReadCvatLabel(xml, names, kMaxPixels).status();
+    EXPECT_FALSE(status.ok()) << shape;
+    return status.message();
+  };
+  EXPECT_NE(error("<polygon label=\"b\" points=\"0,0;1,1\"/>").find("'b' is not"),
+            std::string::npos);
+  EXPECT_NE(error("<polygon label=\"a\" points=\"0,0;1\"/>").find("damaged points"),
+            std::string::npos);
+  EXPECT_NE(error("<polygon label=\"a\" points=\"nan,0;1,1\"/>").find("no number"),
+            std::string::npos);
+  EXPECT_NE(error("<ellipse label=\"a\"/>").find("'ellipse' cannot be drawn"), std::string::npos);
+  EXPECT_NE(error("<box label=\"a\" rotation=\"3\"/>").find("rotated"), std::string::npos);
+  EXPECT_NE(error("<mask label=\"a\" rle=\"1,2\" height=\"9\" width=\"1\"/>").find("larger"),
+            std::string::npos);
+  EXPECT_NE(error("<mask label=\"a\" rle=\"1,2\" height=\"1\" width=\"2\"/>").find("cover more"),
+            std::string::npos);
+  EXPECT_FALSE(ReadCvatLabel("<image height=\"4\"", names, kMaxPixels).ok());
+}
+
+TEST(Base64, KnownTexts) {
+  EXPECT_EQ(DecodeBase64("TWFu"), "Man");
+  EXPECT_EQ(DecodeBase64("TWE="), "Ma");
+  EXPECT_EQ(DecodeBase64("TQ=="), "M");
+  EXPECT_EQ(DecodeBase64("TW\nFu"), "Man");
+  EXPECT_EQ(DecodeBase64(""), "");
+  for (const char* bad : {"TWF", "T===", "TW=u", "TW*u", "===="}) {
+    EXPECT_FALSE(DecodeBase64(bad).has_value()) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace shardmill

@@ -1,0 +1,25 @@
+#include "tools/pack/annotations/annotation_label.h"
+
+namespace shardmill {
+
+Result<uint32_t> ShapeNames::Find(std::string_view name) const {
+  if (ignore.has_value() && MeansIgnore(name)) return *ignore;
+  const auto found = ids.find(name);
+  if (found != ids.end()) return found->second;
+  return DataLossError("the label '" + std::string(name) + "' is not in the class table");
+}
+
+bool MeansIgnore(std::string_view name) { return name == "__ignore__"; }
+
+Result<ImageSize> CheckShapeSize(int64_t height, int64_t width, uint64_t max_pixels) {
+  if (height < 1 || width < 1 || height > int64_t{kMaxImageSide} ||
+      width > int64_t{kMaxImageSide}) {
+    return DataLossError("the annotation gives no usable height and width of the image");
+  }
+  const ImageSize size = {static_cast<uint32_t>(height), static_cast<uint32_t>(width)};
+  if (size.pixels() <= max_pixels) return size;
+  return InvalidArgumentError(DescribeImageSize(size) + " is more than --max-pixels " +
+                              std::to_string(max_pixels));
+}
+
+}  // namespace shardmill

@@ -1,0 +1,202 @@
+#include "tools/pack/annotations/coco_index.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "rapidjson/error/en.h"
+#include "rapidjson/filereadstream.h"
+#include "rapidjson/reader.h"
+
+namespace shardmill {
+namespace {
+
+constexpr size_t kBufferBytes = size_t{1} << 16;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+// What an element of one of the lists says of itself.
+struct Element {
+  FilePart part;
+  bool has_id = false, has_image_id = false;
+  int64_t id = 0, image_id = 0;
+  std::string file_name, name;
+};
+
+// Called by RapidJSON for each token. Depth 1 is the whole object, 2 its lists, 3 their elements.
+class IndexHandler {
+ public:
+  // `start` is where in the file the stream begins.
+  IndexHandler(const rapidjson::FileReadStream& stream, uint64_t start, CocoIndex* index)
+      : stream_(stream), start_(start), index_(index) {}
+
+  bool Null() { return true; }
+  bool Bool(bool) { return true; }
+  bool Double(double) { return true; }
+  bool Int(int value) { return Number(value); }
+  bool Uint(unsigned value) { return Number(value); }
+  bool Int64(int64_t value) { return Number(value); }
+  bool Uint64(uint64_t) { return true; }
+  bool RawNumber(const char*, rapidjson::SizeType, bool) { return true; }
+  bool String(const char* text, rapidjson::SizeType bytes, bool);
+  bool Key(const char* text, rapidjson::SizeType bytes, bool);
+  // With iterative parsing the brackets are taken from the stream after these calls.
+  bool StartObject();
+  bool EndObject(rapidjson::SizeType);
+  bool StartArray() { return ++depth_ > 0; }
+  bool EndArray(rapidjson::SizeType) { return --depth_ >= 0; }
+
+  // After the last token.
+  Status Finish();
+
+ private:
+  enum class List { kOther, kImages, kAnnotations, kCategories };
+
+  bool Number(int64_t value);
+  void TakeElement();
+
+  const rapidjson::FileReadStream& stream_;
+  const uint64_t start_;
+  CocoIndex* index_;
+  int depth_ = 0;
+  List list_ = List::kOther;
+  bool in_element_ = false;
+  std::string key_;  // of the element's own members
+  Element element_;
+  std::vector<std::pair<int64_t, FilePart>> annotations_;  // by image id
+  std::string problem_;
+};
+
+bool IndexHandler::Key(const char* text, rapidjson::SizeType bytes, bool) {
+  const std::string_view key(text, bytes);
+  if (depth_ == 1) {
+    list_ = key == "images"        ? List::kImages
+            : key == "annotations" ? List::kAnnotations
+            : key == "categories"  ? List::kCategories
+                                   : List::kOther;
+  }
+  if (depth_ == 3) key_ = key;
+  return true;
+}
+
+bool IndexHandler::Number(int64_t value) {
+  if (!in_element_ || depth_ != 3) return true;
+  if (key_ == "id") {
+    element_.id = value;
+    element_.has_id = true;
+  } else if (key_ == "image_id") {
+    element_.image_id = value;
+    element_.has_image_id = true;
+  }
+  return true;
+}
+
+bool IndexHandler::String(const char* text, rapidjson::SizeType bytes, bool) {
+  if (!in_element_ || depth_ != 3) return true;
+  if (key_ == "file_name") element_.file_name.assign(text, bytes);
+  if (key_ == "name") element_.name.assign(text, bytes);
+  return true;
+}
+
+bool IndexHandler::StartObject() {
+  ++depth_;
+  if (depth_ == 3 && list_ != List::kOther) {
+    in_element_ = true;
+    element_ = Element();
+    element_.part.offset = start_ + stream_.Tell();
+    key_.clear();
+  }
+  return true;
+}
+
+bool IndexHandler::EndObject(rapidjson::SizeType) {
+  if (depth_ == 3 && in_element_) {
+    in_element_ = false;
+    element_.part.bytes = start_ + stream_.Tell() + 1 - element_.part.offset;
+    TakeElement();
+  }
+  --depth_;
+  return problem_.empty();
+}
+
+void IndexHandler::TakeElement() {
+  if (list_ == List::kAnnotations) {
+    ++index_->annotations;
+    annotations_.emplace_back(element_.image_id, element_.part);
+    if (!element_.has_image_id) problem_ = "an annotation has no image_id";
+  } else if (!element_.has_id) {
+    problem_ = "an image or a category has no id";
+  } else if (list_ == List::kImages) {
+    index_->images.push_back({element_.id, std::move(element_.file_name), element_.part, {}});
+  } else {
+    index_->categories.push_back({element_.id, std::move(element_.name)});
+  }
+}
+
+Status IndexHandler::Finish() {
+  if (!problem_.empty()) return InvalidArgumentError(problem_);
+  std::unordered_map<int64_t, size_t> places;
+  for (const CocoImage& image : index_->images) {
+    if (!places.emplace(image.id, places.size()).second) {
+      return InvalidArgumentError("two images have the id " + std::to_string(image.id));
+    }
+  }
+  for (const auto& [image_id, part] : annotations_) {
+    auto place = places.find(image_id);
+    if (place == places.end()) {
+      ++index_->annotations_without_image;
+    } else {
+      index_->images[place->second].parts.push_back(part);
+    }
+  }
+  std::sort(index_->categories.begin(), index_->categories.end(),
+            [](const CocoCategory& a, const CocoCategory& b) { return a.id < b.id; });
+  for (size_t i = 1; i < index_->categories.size(); ++i) {
+    if (index_->categories[i].id == index_->categories[i - 1].id) {
+      return InvalidArgumentError("two categories have the id " +
+                                  std::to_string(index_->categories[i].id));
+    }
+  }
+  return OkStatus();
+}
+
+// The bytes that were skipped.
+uint64_t SkipByteOrderMark(std::FILE* file) {
+  char first[3];
+  const bool has_mark = std::fread(first, 1, sizeof first, file) == sizeof first &&
+                        std::string_view(first, sizeof first) == "\xEF\xBB\xBF";
+  if (!has_mark) std::rewind(file);
+  return has_mark ? sizeof first : 0;
+}
+
+}  // namespace
+
+Result<CocoIndex> ReadCocoIndex(const std::string& path) {
+  std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
+  if (file == nullptr) return ErrnoError("cannot read " + path, errno);
+  const uint64_t start = SkipByteOrderMark(file.get());
+  std::vector<char> buffer(kBufferBytes);
+  rapidjson::FileReadStream stream(file.get(), buffer.data(), buffer.size());
+  CocoIndex index;
+  IndexHandler handler(stream, start, &index);
+  rapidjson::Reader reader;
+  const rapidjson::ParseResult parsed =
+      reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(stream,
+                                                                                           handler);
+  if (std::ferror(file.get()) != 0) return IoError("cannot read " + path);
+  if (parsed.IsError() && parsed.Code() != rapidjson::kParseErrorTermination) {
+    return InvalidArgumentError(path + ": this is no JSON, from byte " +
+                                std::to_string(parsed.Offset()) +
+                                " on: " + rapidjson::GetParseError_En(parsed.Code()));
+  }
+  const Status status = handler.Finish();
+  if (!status.ok()) return status.WithContext(path);
+  return index;
+}
+
+}  // namespace shardmill

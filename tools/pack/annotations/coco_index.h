@@ -1,0 +1,38 @@
+// Where the parts of a COCO annotation file lie, without keeping the parts.
+//
+// The file is read once as a stream; memory grows with the number of annotations, not with their
+// polygons.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "tools/pack/input_set.h"
+
+namespace shardmill {
+
+struct CocoImage {
+  int64_t id = 0;
+  std::string file_name;
+  FilePart entry;               // of the list "images"
+  std::vector<FilePart> parts;  // of the list "annotations", in the order of the file
+};
+
+struct CocoCategory {
+  int64_t id = 0;
+  std::string name;
+};
+
+struct CocoIndex {
+  std::vector<CocoImage> images;         // in the order of the file
+  std::vector<CocoCategory> categories;  // sorted by id
+  uint64_t annotations = 0;
+  uint64_t annotations_without_image = 0;
+};
+
+// InvalidArgument when the file is no JSON of this form, or two images have one id.
+Result<CocoIndex> ReadCocoIndex(const std::string& path);
+
+}  // namespace shardmill

@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tools/pack/annotations/annotation_label.h"
+#include "tools/pack/annotations/base64.h"
+#include "tools/pack/image_decode.h"
+#include "tools/pack/json_document.h"
+
+namespace shardmill {
+namespace {
+
+using rapidjson::Value;
+
+Result<std::vector<Point>> ParsePoints(const Value& shape) {
+  const Value* list = FindMember(shape, "points");
+  if (list == nullptr || !list->IsArray()) return DataLossError("a shape has no points");
+  std::vector<Point> points;
+  for (const Value& point : list->GetArray()) {
+    if (!point.IsArray() || point.Size() != 2 || !point[0].IsNumber() || !point[1].IsNumber()) {
+      return DataLossError("a point of a shape is no pair of numbers");
+    }
+    points.push_back({point[0].GetDouble(), point[1].GetDouble()});
+  }
+  return points;
+}
+
+std::vector<Point> Rectangle(Point a, Point b) { return {a, {b.x, a.y}, b, {a.x, b.y}}; }
+
+// A mask is a gray PNG over the rectangle between two points.
+Result<std::vector<PixelRun>> FillMask(const Value& shape, const std::vector<Point>& points,
+                                       ImageSize size) {
+  const std::optional<std::string> png = DecodeBase64(TextMember(shape, "mask"));
+  if (points.empty() || !png.has_value()) return DataLossError("a mask is damaged");
+  SourceImage mask;
+  RETURN_IF_ERROR(ImageDecoder().Decode(*png, size.pixels(), &mask).WithContext("a mask"));
+  if (ChannelsOf(mask.layout) != 1 || mask.sample_bytes != 1) {
+    return DataLossError("a mask is no gray picture of 8 bits");
+  }
+  const double left = std::round(std::clamp(points[0].x, -kMaxCoordinate, kMaxCoordinate));
+  const double top = std::round(std::clamp(points[0].y, -kMaxCoordinate, kMaxCoordinate));
+  if (std::isnan(left) || std::isnan(top)) return DataLossError("a mask lies nowhere");
+  return RunsOfMask(mask.samples, mask.size, static_cast<int64_t>(top), static_cast<int64_t>(left),
+                    size);
+}
+
+// Nothing for shapes without an area.
+Result<std::optional<std::vector<PixelRun>>> Fill(const Value& shape, ImageSize size) {
+  using Runs = std::optional<std::vector<PixelRun>>;
+  const std::string type = TextMember(shape, "shape_type");
+  ASSIGN_OR_RETURN(const std::vector<Point> points, ParsePoints(shape));
+  Result<std::vector<PixelRun>> runs = InvalidArgumentError("");
+  if (type.empty() || type == "polygon") {
+    runs = FillRings({points}, size);
+  } else if (type == "rectangle" && points.size() == 2) {
+    runs = FillRings({Rectangle(points[0], points[1])}, size);
+  } else if (type == "circle" && points.size() == 2) {
+    const double radius = std::hypot(points[1].x - points[0].x, points[1].y - points[0].y);
+    runs = FillCircle(points[0], radius, size);
+  } else if (type == "mask") {
+    runs = FillMask(shape, points, size);
+  } else if (type == "point" || type == "points" || type == "line" || type == "linestrip") {
+    return Runs();
+  } else {
+    return DataLossError("a shape of type '" + type + "' cannot be drawn");
+  }
+  if (!runs.ok()) return DataLossError(runs.status().message());
+  return Runs(*std::move(runs));
+}
+
+int64_t SizeMember(const Value& value, const char* name) {
+  const Value* member = FindMember(value, name);
+  return member != nullptr && member->IsInt64() ? member->GetInt64() : -1;
+}
+
+}  // namespace
+
+Result<ShapeLabel> ReadLabelmeLabel(std::string_view json, const ShapeNames& names,
+                                    uint64_t max_pixels) {
+  Result<rapidjson::Document> document = ParseJson(json);
+  if (!document.ok()) return DataLossError(document.status().message());
+  ShapeLabel label;
+  ASSIGN_OR_RETURN(label.size, CheckShapeSize(SizeMember(*document, "imageHeight"),
+                                              SizeMember(*document, "imageWidth"), max_pixels));
+  const Value* shapes = FindMember(*document, "shapes");
+  if (shapes == nullptr || !shapes->IsArray()) return DataLossError("there are no shapes");
+  for (const Value& value : shapes->GetArray()) {
+    DrawnShape shape;
+    ASSIGN_OR_RETURN(shape.id, names.Find(TextMember(value, "label")));
+    ASSIGN_OR_RETURN(auto runs, Fill(value, label.size));
+    if (!runs.has_value()) {
+      ++label.without_area;
+      continue;
+    }
+    shape.runs = *std::move(runs);
+    label.shapes.push_back(std::move(shape));
+  }
+  return label;
+}
+
+}  // namespace shardmill

@@ -1,0 +1,229 @@
+// COCO's annotation files: instances, drawn as a class map over background, and panoptic, whose
+// pictures hold segment ids.
+#include <map>
+#include <set>
+#include <utility>
+
+#include "reader/base/file.h"
+#include "tools/pack/annotations/coco_index.h"
+#include "tools/pack/file_format.h"
+#include "tools/pack/layouts/layout_parts.h"
+#include "tools/pack/layouts/layouts.h"
+#include "tools/pack/pairing.h"
+#include "tools/pack/record_key.h"
+#include "tools/pack/split_names.h"
+
+namespace shardmill {
+namespace {
+
+constexpr uint32_t kMaxCategoryId = 60000;
+
+struct AnnotationFile {
+  const ListedFile* file;
+  std::string split;  // "train2017"; empty: not known
+};
+
+struct Kind {
+  std::string_view begin;  // of the file's name: "instances_"
+  LabelForm form;
+};
+constexpr Kind kInstances = {"instances_", LabelForm::kCoco};
+constexpr Kind kPanoptic = {"panoptic_", LabelForm::kPanoptic};
+// The other form of names: in the folder of the images.
+constexpr char kBesideImages[] = "_annotations.coco.json";
+
+std::vector<AnnotationFile> FindFiles(const FolderListing& listing, const Kind& kind) {
+  std::vector<AnnotationFile> files;
+  for (const ListedFile& file : listing.files) {
+    const std::string_view name = NameOf(file.path);
+    if (!EndsWith(name, ".json")) continue;
+    if (BeginsWith(name, kind.begin)) {
+      const std::string_view split = name.substr(kind.begin.size());
+      files.push_back({&file, std::string(split.substr(0, split.size() - 5))});
+    } else if (name == kBesideImages && kind.form == LabelForm::kCoco) {
+      files.push_back({&file, std::string(NameOf(FolderName(file.path)))});
+    }
+  }
+  return files;
+}
+
+class CocoReader {
+ public:
+  CocoReader(const LayoutInput& input, const Kind& kind, InputSet* set)
+      : input_(input), kind_(kind), set_(set) {}
+
+  Status Read();
+
+ private:
+  Status ReadFile(const AnnotationFile& file);
+  Status AddClasses(const CocoIndex& index);
+  Status AddImage(const AnnotationFile& file, const CocoImage& image, InputSplit* split);
+  Status AddPicture(const AnnotationFile& file, const CocoImage& image, Sample* sample);
+  const ListedFile* FindImage(const AnnotationFile& file, const std::string& name) const;
+
+  const LayoutInput& input_;
+  const Kind& kind_;
+  InputSet* set_;
+  std::set<std::string> used_;  // images that the files name
+};
+
+std::string Numbers(const std::vector<CocoCategory>& categories) {
+  std::string text;
+  for (size_t i = 0; i < categories.size() && i < 5; ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(categories[i].id) + " " + categories[i].name;
+  }
+  return text + (categories.size() > 5 ? ", …" : "");
+}
+
+// The first file makes the class table; the others must have the same categories.
+Status CocoReader::AddClasses(const CocoIndex& index) {
+  const bool things_only = kind_.form == LabelForm::kCoco;
+  ValueMap map;
+  std::vector<ClassInfo> classes;
+  if (things_only) classes.push_back({0, "background", std::nullopt});
+  for (const CocoCategory& category : index.categories) {
+    if (category.id < 0 || category.id > kMaxCategoryId) {
+      return InvalidArgumentError("category id " + std::to_string(category.id) +
+                                  " is not one from 0 to 60,000");
+    }
+    const auto id = static_cast<uint32_t>(category.id);
+    if (input_.options.keep_category_ids && things_only && id == 0) {
+      return InvalidArgumentError(
+          "category id 0 is needed for the background; leave out "
+          "--category-ids raw");
+    }
+    while (input_.options.keep_category_ids && classes.size() < id) {
+      const auto unused = static_cast<uint32_t>(classes.size());
+      classes.push_back({unused, "unused " + std::to_string(unused), std::nullopt});
+    }
+    map.ids[id] = static_cast<uint32_t>(classes.size());
+    classes.push_back({static_cast<uint32_t>(classes.size()), category.name, std::nullopt});
+  }
+  if (index.categories.empty()) return InvalidArgumentError("there are no categories");
+  if (set_->labels.map.has_value() && map.ids != set_->labels.map->ids) {
+    return InvalidArgumentError("its categories differ from those of the first annotation file");
+  }
+  if (!set_->labels.map.has_value()) {
+    set_->notes.push_back("categories " + Numbers(index.categories) + " become the classes from " +
+                          std::to_string(map.ids.begin()->second) +
+                          " on; the recipe's map holds all of them");
+    set_->labels.map = std::move(map);
+    set_->classes = input_.classes.empty() ? std::move(classes) : input_.classes;
+  }
+  return OkStatus();
+}
+
+const ListedFile* CocoReader::FindImage(const AnnotationFile& file, const std::string& name) const {
+  const std::string beside = FolderName(file.file->path);
+  for (const std::string& folder :
+       {"images/" + file.split, file.split, std::string("images"), beside, std::string()}) {
+    const std::string path = folder.empty() || folder == "." ? name : folder + "/" + name;
+    if (const ListedFile* found = input_.listing.Find(path)) return found;
+  }
+  return nullptr;
+}
+
+// The picture of segment ids has the name of the image, in a folder that has the JSON file's name.
+Status CocoReader::AddPicture(const AnnotationFile& file, const CocoImage& image, Sample* sample) {
+  const std::string& json = file.file->path;
+  const std::string name = std::string(WithoutImageExtension(image.file_name)) + ".png";
+  const std::string folder = json.substr(0, json.size() - 5);
+  for (const std::string& path : {folder + "/" + name, std::string(NameOf(folder)) + "/" + name}) {
+    const ListedFile* found = input_.listing.Find(path);
+    if (found == nullptr) continue;
+    sample->label = {found->path, found->bytes};
+    return OkStatus();
+  }
+  return NotFoundError("there is no picture " + folder + "/" + name);
+}
+
+Status CocoReader::AddImage(const AnnotationFile& file, const CocoImage& image, InputSplit* split) {
+  const ListedFile* found = FindImage(file, image.file_name);
+  if (found == nullptr) {
+    const std::string name =
+        image.file_name.empty() ? "image " + std::to_string(image.id) : image.file_name;
+    ASSIGN_OR_RETURN(std::string key, RecordKey(name));
+    split->problems.push_back({key, file.file->path + " names it, but there is no such image"});
+    return OkStatus();
+  }
+  used_.insert(found->path);
+  ASSIGN_OR_RETURN(Sample sample, MakePair(*found, *file.file));
+  sample.parts_file = static_cast<uint32_t>(set_->labels.parts_files.size() - 1);
+  sample.parts = image.parts;
+  if (kind_.form == LabelForm::kCoco) {
+    sample.parts.insert(sample.parts.begin(), image.entry);
+  } else {
+    std::string problem;
+    if (image.parts.size() != 1) {
+      problem = "it has " + std::to_string(image.parts.size()) + " annotations in place of one";
+    } else {
+      problem = AddPicture(file, image, &sample).message();
+    }
+    if (!problem.empty()) {
+      split->problems.push_back({sample.key, problem});
+      return OkStatus();
+    }
+  }
+  split->samples.push_back(std::move(sample));
+  return OkStatus();
+}
+
+Status CocoReader::ReadFile(const AnnotationFile& file) {
+  ASSIGN_OR_RETURN(const CocoIndex index,
+                   ReadCocoIndex(JoinPath(input_.listing.root, file.file->path)));
+  const Status status = AddClasses(index);
+  if (!status.ok()) return status.WithContext(file.file->path);
+  set_->labels.parts_files.push_back({file.file->path, file.file->bytes});
+  if (index.annotations_without_image > 0) {
+    set_->notes.push_back(file.file->path + ": " + std::to_string(index.annotations_without_image) +
+                          " of " + std::to_string(index.annotations) +
+                          " annotations are of images that it does not list");
+  }
+  InputSplit split;
+  for (const CocoImage& image : index.images) RETURN_IF_ERROR(AddImage(file, image, &split));
+  if (!UsualSplitName(file.split).empty()) return AddSplit(file.split, std::move(split), set_);
+  DivideByKey(std::move(split), set_);
+  return OkStatus();
+}
+
+Status CocoReader::Read() {
+  set_->labels.form = kind_.form;
+  if (kind_.form == LabelForm::kPanoptic) set_->labels.ignore = 255;
+  const std::vector<AnnotationFile> files = FindFiles(input_.listing, kind_);
+  if (files.empty()) {
+    return NotFoundError("there is no file " + std::string(kind_.begin) + "*.json in " +
+                         input_.listing.root);
+  }
+  for (const AnnotationFile& file : files) RETURN_IF_ERROR(ReadFile(file));
+  uint64_t unused = 0;
+  for (const ListedFile& file : input_.listing.files) {
+    unused += HasImageExtension(file.path) && used_.count(file.path) == 0 &&
+              kind_.form == LabelForm::kCoco;
+  }
+  if (unused > 0) {
+    set_->notes.push_back(std::to_string(unused) +
+                          " images that no annotation file names left out");
+  }
+  return OkStatus();
+}
+
+std::string Recognize(const FolderListing& listing, const Kind& kind) {
+  const std::vector<AnnotationFile> files = FindFiles(listing, kind);
+  return files.empty() ? "" : "there is " + files.front().file->path;
+}
+
+}  // namespace
+
+std::string RecognizeCoco(const FolderListing& listing) { return Recognize(listing, kInstances); }
+Status ReadCoco(const LayoutInput& input, InputSet* set) {
+  return CocoReader(input, kInstances, set).Read();
+}
+
+std::string RecognizeCocoPanoptic(const FolderListing& listing) {
+  return Recognize(listing, kPanoptic);
+}
+Status ReadCocoPanoptic(const LayoutInput& input, InputSet* set) {
+  return CocoReader(input, kPanoptic, set).Read();
+}
+
+}  // namespace shardmill

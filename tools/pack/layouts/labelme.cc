@@ -1,0 +1,137 @@
+// labelme: X.json beside its image, with polygons and other shapes.
+#include <set>
+#include <utility>
+
+#include "reader/base/file.h"
+#include "tools/pack/json_document.h"
+#include "tools/pack/layouts/drawn_classes.h"
+#include "tools/pack/layouts/layout_parts.h"
+#include "tools/pack/layouts/layouts.h"
+#include "tools/pack/pairing.h"
+#include "tools/pack/record_key.h"
+#include "tools/pack/split_names.h"
+
+namespace shardmill {
+namespace {
+
+constexpr uint64_t kMaxJsonBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxBytesTried = uint64_t{1} << 26;  // to recognise the layout
+
+// What the layout needs of a JSON file.
+struct Annotation {
+  std::string image;  // below the source folder; empty: the image is in the JSON file alone
+  std::set<std::string> labels;
+};
+
+// "a/../b" and "./a" as "b" and "a"; empty when the path leaves the folder.
+std::string Normalize(const std::string& path) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    const std::string part = path.substr(begin, end - begin);
+    begin = end + 1;
+    if (part.empty() || part == ".") continue;
+    if (part != "..") {
+      parts.push_back(part);
+    } else if (parts.empty()) {
+      return "";
+    } else {
+      parts.pop_back();
+    }
+  }
+  std::string joined;
+  for (const std::string& part : parts) joined += (joined.empty() ? "" : "/") + part;
+  return joined;
+}
+
+Result<Annotation> ParseAnnotation(const std::string& text, const std::string& json_path) {
+  ASSIGN_OR_RETURN(const rapidjson::Document document, ParseJson(text));
+  const rapidjson::Value* shapes = FindMember(document, "shapes");
+  if (shapes == nullptr || !shapes->IsArray()) return InvalidArgumentError("it has no shapes");
+  Annotation annotation;
+  for (const rapidjson::Value& shape : shapes->GetArray()) {
+    annotation.labels.insert(TextMember(shape, "label"));
+  }
+  std::string image = TextMember(document, "imagePath");
+  for (char& c : image) c = c == '\\' ? '/' : c;  // written on Windows
+  const std::string folder = FolderName(json_path);
+  annotation.image = Normalize(folder == "." ? image : folder + "/" + image);
+  return annotation;
+}
+
+class LabelmeReader {
+ public:
+  LabelmeReader(const LayoutInput& input, InputSet* set) : input_(input), set_(set) {}
+
+  Status Read();
+
+ private:
+  Status AddFile(const ListedFile& file);
+
+  const LayoutInput& input_;
+  InputSet* set_;
+  std::set<std::string> labels_;
+  std::map<std::string, InputSplit> splits_;  // by usual name, "" for none
+};
+
+Status LabelmeReader::AddFile(const ListedFile& file) {
+  ASSIGN_OR_RETURN(std::string key, RecordKey(file.path));
+  const std::string top = file.path.substr(0, file.path.find('/'));
+  InputSplit* split = &splits_[UsualSplitName(top)];
+  const std::string path = JoinPath(input_.listing.root, file.path);
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxJsonBytes));
+  Result<Annotation> annotation = ParseAnnotation(text, file.path);
+  if (!annotation.ok()) {
+    split->problems.push_back({key, annotation.status().message()});
+    return OkStatus();
+  }
+  labels_.insert(annotation->labels.begin(), annotation->labels.end());
+  const ListedFile* image =
+      annotation->image.empty() ? nullptr : input_.listing.Find(annotation->image);
+  if (image == nullptr) {
+    split->problems.push_back({key, "its image '" + annotation->image +
+                                        "' is not in the source folder; images that are stored in "
+                                        "the JSON file alone must be exported first"});
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(Sample sample, MakePair(*image, file));
+  split->samples.push_back(std::move(sample));
+  return OkStatus();
+}
+
+Status LabelmeReader::Read() {
+  set_->labels.form = LabelForm::kLabelme;
+  set_->labels.ignore = 255;
+  for (const ListedFile& file : input_.listing.files) {
+    if (EndsWith(file.path, ".json")) RETURN_IF_ERROR(AddFile(file));
+  }
+  RETURN_IF_ERROR(UseDrawnClasses(input_, {labels_.begin(), labels_.end()}, set_));
+  for (auto& [name, split] : splits_) {
+    if (name.empty()) {
+      DivideByKey(std::move(split), set_);
+    } else {
+      RETURN_IF_ERROR(AddSplit(name, std::move(split), set_));
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+std::string RecognizeLabelme(const FolderListing& listing) {
+  const ListedFile* file =
+      FindBelow(listing, "", [](std::string_view path) { return EndsWith(path, ".json"); });
+  if (file == nullptr || file->bytes > kMaxBytesTried) return "";
+  Result<std::string> text = ReadFile(JoinPath(listing.root, file->path), kMaxJsonBytes);
+  if (!text.ok() || text->find("\"shapes\"") == std::string::npos ||
+      text->find("\"imagePath\"") == std::string::npos) {
+    return "";
+  }
+  return file->path + " holds shapes and the path of an image";
+}
+
+Status ReadLabelme(const LayoutInput& input, InputSet* set) {
+  return LabelmeReader(input, set).Read();
+}
+
+}  // namespace shardmill

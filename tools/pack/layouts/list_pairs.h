@@ -1,0 +1,23 @@
+// Lists of image and label paths, as several layouts have them.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "reader/base/status.h"
+#include "tools/pack/input_set.h"
+#include "tools/pack/layouts/list_rows.h"
+
+namespace shardmill {
+
+// Reads the pairs of a list file, which lies below the listing's root. What a line names and is
+// not there becomes a problem. InvalidArgument for a line that can be read in two ways, and for an
+// image that two lines name.
+// By the list's split column; under "" when it has none.
+Result<std::map<std::string, InputSplit>> ReadPairList(const FolderListing& listing,
+                                                       const std::string& list_file);
+
+// True when one of the first lines leads to an image and a label that exist.
+bool ListNamesPairs(const FolderListing& listing, const std::string& list_file);
+
+}  // namespace shardmill

@@ -1,0 +1,52 @@
+// List files: lines that name an image and its label, in the forms that people write.
+//
+// Free functions, and a finder that belongs to one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "tools/pack/folder_scan.h"
+
+namespace shardmill {
+
+struct ListedPair {
+  std::string image, label;
+};
+
+struct ListRow {
+  uint64_t line = 0;
+  // Every way to cut the line in two. More than one only for lines of words between blanks, where
+  // paths may hold blanks too: the last cut is at the last blanks.
+  std::vector<ListedPair> cuts;
+  std::string split;  // of a column of that name; empty: there is none
+};
+
+// Fields are separated by tabs, commas or semicolons, or else by blanks; each may stand in double
+// quotes. A first line that names its columns ("image,label,split") says which is which; else the
+// first is the image and the second the label. InvalidArgument names the line that has no label.
+Result<std::vector<ListRow>> ParseListRows(std::string_view text);
+Result<std::vector<ListRow>> ReadListRows(const std::string& path);
+
+// Finds the files that lists of other machines mean.
+class ListedFileFinder {
+ public:
+  explicit ListedFileFinder(const FolderListing& listing) : listing_(listing) {}
+
+  // The longest end of the path that exists below the root. A list cannot leave the root, because
+  // only files of the listing are found. nullptr: there is none.
+  const ListedFile* Find(std::string_view listed) const;
+  // The same, or the only image of that name anywhere, with or without its extension.
+  const ListedFile* FindImage(std::string_view listed);
+
+ private:
+  const FolderListing& listing_;
+  std::optional<std::map<std::string, const ListedFile*>> by_name_;  // nullptr: several
+};
+
+}  // namespace shardmill

@@ -8,6 +8,7 @@
 #include "tools/pack/image_plugin.h"
 #include "tools/pack/png_decode.h"
 #include "tools/pack/rgb_convert.h"
+#include "tools/pack/tiff_image.h"
 
 namespace shardmill {
 namespace {
@@ -129,9 +130,6 @@ Result<ImageSize> ImageDecoder::Open(std::string_view file, uint64_t max_pixels)
   max_pixels_ = max_pixels;
   format_ = SniffFormat(file);
   form_ = ReadStoredForm(file, format_);
-  if (form_.several_pages) {
-    return DataLossError("this TIFF file holds several pages; save the one that is meant");
-  }
   Result<ImageSize> size = DataLossError("this is " + DescribeContent(file));
   switch (format_) {
     case FileFormat::kPng:
@@ -140,8 +138,13 @@ Result<ImageSize> ImageDecoder::Open(std::string_view file, uint64_t max_pixels)
     case FileFormat::kJpeg:
       size = OpenJpeg();
       break;
+    case FileFormat::kTiff: {
+      ASSIGN_OR_RETURN(tiff_, ReadTiffHeader(file));
+      ASSIGN_OR_RETURN(const ImageSize stored, TiffSize(tiff_, max_pixels));
+      size = UprightSize(stored, tiff_.orientation);
+      break;
+    }
     case FileFormat::kBmp:
-    case FileFormat::kTiff:
     case FileFormat::kWebp:
     case FileFormat::kPnm:
     case FileFormat::kJpeg2000:
@@ -186,6 +189,9 @@ Result<Region> ImageDecoder::Read(const Region& needed, SourceImage* image) {
       return needed;
     case FileFormat::kPng:
       RETURN_IF_ERROR(ReadPng(image));
+      return whole;
+    case FileFormat::kTiff:
+      RETURN_IF_ERROR(DecodeTiffImage(file_, tiff_, image));
       return whole;
     default:
       std::swap(*image, decoded_);

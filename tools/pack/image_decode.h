@@ -1,6 +1,6 @@
 // Decodes image files of any format that is known, by content and not by name.
 //
-// PNG and JPEG are decoded here. The other formats need OpenCV, which pulls in some 130
+// PNG, JPEG and TIFF are decoded here. The other formats need OpenCV, which pulls in some 130
 // libraries: it lives in a plug-in beside the program that is opened when it is first needed.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include "reader/base/status.h"
 #include "tools/pack/decode/jpeg_fast.h"
 #include "tools/pack/decode/png_fast.h"
+#include "tools/pack/decode/tiff_read.h"
 #include "tools/pack/file_format.h"
 #include "tools/pack/source_image.h"
 #include "tools/pack/stored_form.h"
@@ -60,11 +61,12 @@ class ImageDecoder {
   ImageSize upright_;
   PngFastDecoder png_;
   JpegFastDecoder jpeg_;
+  TiffHeader tiff_;
   SourceImage decoded_;  // of formats whose size is known only then
 };
 
-// Height and width as they will be after the orientation is applied. From the header for PNG and
-// JPEG, by decoding for the others. Safe for concurrent use.
+// Height and width as they will be after the orientation is applied. From the header for PNG,
+// JPEG and TIFF, by decoding for the others. Safe for concurrent use.
 Result<ImageSize> ProbeImageSize(std::string_view file, uint64_t max_pixels);
 
 }  // namespace shardmill

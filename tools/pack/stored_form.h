@@ -1,4 +1,4 @@
-// What the header of a BMP, TIFF or PNM file says of the form its pixels are stored in, where
+// What the header of a BMP or PNM file says of the form its pixels are stored in, where
 // OpenCV decodes them into another one without a word.
 //
 // Free functions without state; safe from any thread.
@@ -11,9 +11,8 @@
 namespace shardmill {
 
 struct StoredForm {
-  bool several_pages = false;  // of which only the first is decoded
-  bool palette = false;        // decoded to the colours; the indices are lost
-  bool few_bits = false;       // gray of fewer than 8 bits, which may be stretched to 0 … 255
+  bool palette = false;   // decoded to the colours; the indices are lost
+  bool few_bits = false;  // gray of fewer than 8 bits, which may be stretched to 0 … 255
 };
 
 // A header that cannot be read says nothing: decoding the file will fail.

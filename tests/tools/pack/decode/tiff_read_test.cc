@@ -1,0 +1,214 @@
+#include "tools/pack/decode/tiff_read.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "tests/tools/pack/decode/tiff_builder.h"
+#include "tools/pack/image_decode.h"
+
+namespace shardmill {
+namespace {
+
+double Ramp(uint32_t y, uint32_t x, int band) { return y * 31 + x * 7 + band * 3; }
+
+double SampleAt(const std::vector<uint8_t>& samples, const TiffHeader& header, size_t place) {
+  if (header.samples == TiffSamples::kFloat) {
+    float value;
+    std::memcpy(&value, &samples[place * 4], sizeof value);
+    return static_cast<double>(value);
+  }
+  if (header.bits <= 8) return samples[place];
+  if (header.bits == 16) {
+    uint16_t value;
+    std::memcpy(&value, &samples[place * 2], sizeof value);
+    return value;
+  }
+  uint32_t value;
+  std::memcpy(&value, &samples[place * 4], sizeof value);
+  return value;
+}
+
+void ExpectRamp(const TiffForm& form) {
+  const std::string what = std::to_string(form.bands) + " bands, " + std::to_string(form.bits) +
+                           " bits, tile " + std::to_string(form.tile) +
+                           (form.separate ? ", separate" : "");
+  const std::string file = WriteTiff({form}, Ramp);
+  Result<TiffHeader> header = ReadTiffHeader(file);
+  ASSERT_TRUE(header.ok()) << what << header.status().ToString();
+  EXPECT_EQ(header->bands, form.bands) << what;
+  std::vector<uint8_t> samples;
+  const Status status = ReadTiffSamples(file, *header, &samples);
+  ASSERT_TRUE(status.ok()) << what << status.ToString();
+  size_t place = 0;
+  for (uint32_t y = 0; y < form.height; ++y) {
+    for (uint32_t x = 0; x < form.width; ++x) {
+      for (int band = 0; band < form.bands; ++band) {
+        const double expected = form.bits == 8   ? std::fmod(Ramp(y, x, band), 256)
+                                : form.bits == 1 ? Ramp(y, x, band) != 0
+                                                 : Ramp(y, x, band);
+        ASSERT_EQ(SampleAt(samples, *header, place++), expected) << what << " " << y << " " << x;
+      }
+    }
+  }
+}
+
+TEST(TiffRead, AllFormsGiveTheirSamples) {
+  for (bool separate : {false, true}) {
+    for (uint32_t tile : {0u, 16u}) {
+      for (int bands : {1, 3, 5}) {
+        for (int bits : {8, 16, 32}) {
+          TiffForm form;
+          form.height = 21;
+          form.width = 37;
+          form.bands = bands;
+          form.bits = bits;
+          form.sample_format = bits == 32 ? 3 : 1;
+          form.photometric = bands == 3 ? 2 : 1;
+          form.separate = separate;
+          form.tile = tile;
+          form.deflate = bits != 16;
+          form.big = tile == 16;
+          ExpectRamp(form);
+        }
+      }
+      TiffForm bitmap;
+      bitmap.height = 19;
+      bitmap.width = 21;
+      bitmap.bits = 1;
+      bitmap.tile = tile;
+      ExpectRamp(bitmap);
+    }
+  }
+}
+
+TEST(TiffRead, EveryCutIsFound) {
+  TiffForm form;
+  form.height = form.width = 20;
+  form.deflate = true;
+  const std::string file = WriteTiff({form}, Ramp);
+  for (size_t bytes = 0; bytes < file.size(); bytes += 7) {
+    const std::string cut = file.substr(0, bytes);
+    Result<TiffHeader> header = ReadTiffHeader(cut);
+    std::vector<uint8_t> samples;
+    if (header.ok()) EXPECT_FALSE(ReadTiffSamples(cut, *header, &samples).ok()) << bytes;
+  }
+}
+
+TEST(TiffRead, FlippedBytesDoNotCrash) {
+  for (uint32_t tile : {0u, 16u}) {
+    TiffForm form;
+    form.height = form.width = 20;
+    form.bands = 2;
+    form.tile = tile;
+    const std::string file = WriteTiff({form}, Ramp);
+    for (size_t i = 0; i < file.size(); ++i) {
+      for (uint8_t bits : {0x01, 0x80, 0xFF}) {
+        std::string damaged = file;
+        damaged[i] = static_cast<char>(static_cast<uint8_t>(damaged[i]) ^ bits);
+        SourceImage image;
+        (void)ImageDecoder().Decode(damaged, 1 << 16, &image);
+      }
+    }
+  }
+}
+
+SourceImage Decoded(const TiffForm& form, TiffValues values) {
+  SourceImage image;
+  const Status status = ImageDecoder().Decode(WriteTiff({form}, values), 1 << 20, &image);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return image;
+}
+
+std::string DecodeError(const std::vector<TiffForm>& pages, TiffValues values) {
+  SourceImage image;
+  const Status status = ImageDecoder().Decode(WriteTiff(pages, values), 1 << 20, &image);
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+  return status.message();
+}
+
+TEST(TiffImage, WhiteThatIsZeroIsTurnedAround) {
+  TiffForm form;
+  form.width = 3;
+  form.photometric = 0;
+  EXPECT_EQ(Decoded(form, [](uint32_t, uint32_t x, int) { return x * 100.0; }).samples,
+            (std::vector<uint8_t>{255, 155, 55}));
+  form.bits = 1;
+  const SourceImage bits =
+      Decoded(form, [](uint32_t, uint32_t x, int) { return x == 1 ? 1.0 : 0; });
+  EXPECT_EQ(bits.samples, (std::vector<uint8_t>{1, 0, 1}));
+  EXPECT_EQ(bits.stored_bits, 1);
+  form.bits = 16;
+  const SourceImage wide = Decoded(form, [](uint32_t, uint32_t x, int) { return x * 1000.0; });
+  uint16_t value;
+  std::memcpy(&value, &wide.samples[2], 2);
+  EXPECT_EQ(value, 64535);
+}
+
+TEST(TiffImage, PaletteStaysIndices) {
+  TiffForm form;
+  form.width = 3;
+  form.photometric = 3;
+  for (uint32_t i = 0; i < 256; ++i) form.palette.push_back(i * 0x010203 & 0xFFFFFF);
+  const SourceImage image = Decoded(form, [](uint32_t, uint32_t x, int) { return x * 20.0; });
+  EXPECT_EQ(image.layout, PixelLayout::kPalette);
+  EXPECT_EQ(image.samples, (std::vector<uint8_t>{0, 20, 40}));
+  EXPECT_EQ(image.palette[20], 20u * 0x010203);
+}
+
+TEST(TiffImage, AlphaAndOrientationAreNoted) {
+  TiffForm form;
+  form.height = 2;
+  form.width = 3;
+  form.bands = 4;
+  form.photometric = 2;
+  form.extra_sample = 2;
+  form.orientation = 6;
+  const SourceImage image = Decoded(form, Ramp);
+  EXPECT_EQ(image.layout, PixelLayout::kRgba);
+  EXPECT_TRUE(image.has_transparency);
+  EXPECT_EQ(image.orientation, 6);
+}
+
+TEST(TiffImage, WhatIsNoImageIsNamed) {
+  TiffForm form;
+  form.bands = 5;
+  form.bits = 32;
+  form.sample_format = 3;
+  EXPECT_NE(DecodeError({form}, Ramp).find("5 bands of 32 bits, floating point"),
+            std::string::npos);
+  // Four bands, the fourth of which is no alpha: near infrared.
+  form = TiffForm();
+  form.bands = 4;
+  form.photometric = 2;
+  form.extra_sample = 0;
+  EXPECT_NE(DecodeError({form}, Ramp).find("4 bands of 8 bits"), std::string::npos);
+  form = TiffForm();
+  form.bits = 16;
+  form.sample_format = 2;
+  EXPECT_NE(DecodeError({form}, [](uint32_t, uint32_t, int) { return -1.0; }).find("negative"),
+            std::string::npos);
+}
+
+TEST(TiffImage, OverviewsAreNoPages) {
+  TiffForm page, overview;
+  page.height = page.width = 8;
+  overview.height = overview.width = 4;
+  overview.subfile = 1;
+  SourceImage image;
+  EXPECT_TRUE(ImageDecoder().Decode(WriteTiff({page, overview}, Ramp), 1 << 20, &image).ok());
+  EXPECT_EQ(image.size, (ImageSize{8, 8}));
+  EXPECT_NE(DecodeError({page, page}, Ramp).find("several pages"), std::string::npos);
+}
+
+TEST(TiffImage, LimitOfPixelsIsAUsageError) {
+  TiffForm form;
+  form.height = form.width = 10;
+  SourceImage image;
+  EXPECT_EQ(ImageDecoder().Decode(WriteTiff({form}, Ramp), 99, &image).code(),
+            StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace shardmill

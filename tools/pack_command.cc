@@ -15,6 +15,7 @@
 #include "tools/pack/layout.h"
 #include "tools/pack/pack_job.h"
 #include "tools/pack/pack_options.h"
+#include "tools/pack/raster.h"
 #include "tools/pack/value_map.h"
 #include "tools/pack_split_flags.h"
 #include "tools/pack_window_flags.h"
@@ -31,9 +32,10 @@ struct PackFlags {
   WindowFlags windows;
   SplitFlags splits;
   std::string one_hot = "none", image_type = "u8", image_codec = "raw", label_codec = "zstd";
-  std::string order, on_error = "fail", classes, map, palette, category_ids = "compact";
+  std::string order, on_error = "fail", classes, map, palette, category_ids = "compact", bands;
   uint64_t ignore = 0, tolerance = 0, jobs = 0;
-  bool has_ignore = false, has_tolerance = false, json = false;
+  bool has_ignore = false, has_tolerance = false, has_no_data = false, json = false;
+  double no_data = 0;
 };
 
 const std::map<std::string, LabelEncoding>& OneHotNames() {
@@ -85,6 +87,14 @@ Result<PackOptions> Check(const PackFlags& flags) {
                   : flags.order == "sorted" ? DiskOrder::kSorted
                                             : DiskOrder::kByDefault;
   options.jobs = static_cast<int>(flags.jobs);
+  if (flags.has_no_data && flags.bands.empty()) {
+    return InvalidArgumentError("--no-data needs --bands");
+  }
+  if (!flags.bands.empty()) {
+    options.bands.emplace();
+    ASSIGN_OR_RETURN(options.bands->bands, ParseBands(flags.bands));
+    if (flags.has_no_data) options.bands->no_data = flags.no_data;
+  }
   ASSIGN_OR_RETURN(options.on_error, ParsePolicy(flags.on_error));
   return options;
 }
@@ -121,6 +131,24 @@ void AddInputOptions(CLI::App* app, PackFlags* flags) {
       ->default_str("fail");
   AddUnsigned(app, "--max-pixels", &flags->pack.max_pixels, kMaxSourcePixels,
               "Largest source image that is decoded");
+}
+
+// For CLI11: what is wrong with the text, if anything.
+std::string CheckBands(const std::string& text) {
+  return std::string(ParseBands(text).status().message());
+}
+
+void AddBandOptions(CLI::App* app, PackFlags* flags) {
+  app->add_option("--bands", flags->bands,
+                  "Store these bands of TIFF files as they are (u8, u16 or f32), not as RGB")
+      ->type_name("all|N,N,…")
+      ->check(CheckBands, "");
+  app->add_option("--no-data", flags->no_data,
+                  "With --bands: the value where there is no data, in place of the file's own; it "
+                  "is filled with 0 and has no class, like what is no finite number")
+      ->type_name("VALUE")
+      ->default_str("")
+      ->each([flags](const std::string&) { flags->has_no_data = true; });
 }
 
 void AddPairOptions(CLI::App* app, PackFlags* flags) {
@@ -201,6 +229,7 @@ void AddPackCommand(CommandLine* commands) {
   AddSplitFlags(app, &flags->splits);
   AddPairOptions(app, flags.get());
   AddLabelOptions(app, flags.get());
+  AddBandOptions(app, flags.get());
   AddWindowFlags(app, &flags->windows);
   AddOutputOptions(app, flags.get());
   app->footer("Layouts, of which auto takes the one that the folder looks like:\n" +

@@ -91,6 +91,12 @@ expect 2 pack nowhere -o out1 --split ''
 holds err "--split: it names no split"
 expect 2 pack nowhere -o out1 --split=,
 holds err "--split: it names no split"
+expect 2 pack nowhere -o out1 --bands 0
+holds err "--bands: write all, or numbers"
+expect 2 pack nowhere -o out1 --no-data 3
+holds err "--no-data needs --bands"
+expect 2 pack nowhere -o out1 --layout voc --images a --labels b
+holds err "are for --layout pairs, not voc"
 expect 3 pack nowhere -o out1
 holds err "shardmill pack: error: cannot read folder nowhere"
 check is_missing out1

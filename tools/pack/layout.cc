@@ -188,12 +188,18 @@ const std::vector<Layout>& Layouts() {
        ReadMapillaryTwo},
       {"deepglobe", "N_sat.jpg and N_mask.png in a folder; colours by thresholds", 0,
        RecognizeDeepGlobe, ReadDeepGlobe},
-      {"coco", "annotations/instances_*.json and images; polygons and masks are drawn", 0,
-       RecognizeCoco, ReadCoco},
+      {"synthia", "RGB and GT/LABELS, with the class in the red channel", 0, RecognizeSynthia,
+       ReadSynthia},
+      {"coco",
+       "annotations/instances_*.json and images; areas are drawn, smaller ones above larger ones, "
+       "crowds lowest",
+       0, RecognizeCoco, ReadCoco},
       {"coco-panoptic", "annotations/panoptic_*.json, PNG files in panoptic_*, and images", 0,
        RecognizeCocoPanoptic, ReadCocoPanoptic},
-      {"cvat", "annotations.xml of 'CVAT for images', and images", 0, RecognizeCvat, ReadCvat},
-      {"labelme", "X.json with shapes beside each image", 0, RecognizeLabelme, ReadLabelme},
+      {"cvat", "annotations.xml of 'CVAT for images', and images; drawn by z_order", 0,
+       RecognizeCvat, ReadCvat},
+      {"labelme", "X.json with shapes beside each image; later shapes lie above", 0,
+       RecognizeLabelme, ReadLabelme},
       {"list", "train.csv, val.txt, … or --list FILE, with an image and a label path per line", 1,
        RecognizeList, ReadList},
       {"csv", "the same with a class name or id in place of the label path, for classification", 1,
@@ -204,8 +210,8 @@ const std::vector<Layout>& Layouts() {
        1, RecognizePairs, ReadPairs},
       {"imagefolder", "train/CLASS/… and val/CLASS/…, or CLASS/…, for classification", 2,
        RecognizeImageFolder, ReadImageFolder},
-      {"npy", "the same with .npy arrays; or labels.csv (or train.csv, val.csv) with FILE,LABEL",
-       2, RecognizeNpy, ReadNpy},
+      {"npy", "the same with .npy arrays; or labels.csv (or train.csv, val.csv) with FILE,LABEL", 2,
+       RecognizeNpy, ReadNpy},
   };
   return layouts;
 }

@@ -9,6 +9,7 @@
 #include "tools/pack/codec_choice.h"
 #include "tools/pack/layout.h"
 #include "tools/pack/placement.h"
+#include "tools/pack/raster.h"
 #include "tools/pack/split_plan.h"
 
 namespace shardmill {
@@ -53,7 +54,8 @@ struct PackOptions {
   CodecChoice label_codec = Codec::kZstd;
   DiskOrder order = DiskOrder::kByDefault;
   uint64_t seed = 1;
-  uint8_t pad_value = 0;  // of images
+  uint8_t pad_value = 0;             // of images
+  std::optional<BandOptions> bands;  // store TIFF rasters as they are, not as RGB
 
   ErrorPolicy on_error;
   uint64_t max_pixels = uint64_t{1} << 28;     // of a source image

@@ -31,7 +31,7 @@ std::string_view OrderName(DiskOrder order) {
 // class has.
 std::optional<uint32_t> RecordIgnore(const InputSet& set, const PackOptions& options) {
   if (set.task == Task::kClassification) return std::nullopt;
-  const bool may_pad = options.crop.has_value() || options.augment.copies > 0;
+  const bool may_pad = options.crop.has_value() || options.augment.copies > 0 || options.bands;
   if (set.labels.ignore.has_value() || !may_pad) return set.labels.ignore;
   return set.classes.size() <= kPaddingU8 ? kPaddingU8 : kPaddingU16;
 }
@@ -48,13 +48,13 @@ std::vector<int64_t> Sides(ImageSize window) {
   return {window.height, window.width};
 }
 
-FieldSpec ImageField(ImageSize window, DType dtype, Codec codec) {
+FieldSpec ImageField(ImageSize window, const PackOptions& options, const RasterForm& raster) {
   FieldSpec field;
   field.name = "image";
-  field.dtype = dtype;
+  field.dtype = options.bands ? raster.dtype : options.image_type;
   field.shape = Sides(window);
-  field.shape.push_back(3);
-  field.codec = codec;
+  field.shape.push_back(options.bands ? raster.bands : 3);
+  field.codec = options.image_codec.codec;
   field.role = Role::kImage;
   return field;
 }
@@ -116,6 +116,7 @@ proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
   const std::pair<std::string, std::string> values[] = {
       {"augment", std::to_string(options.augment.copies)},
       {"augment-with", augmented ? FormatAugments(options.augment) : "none"},
+      {"bands", options.bands ? FormatBands(options.bands->bands) : "none"},
       {"block-size", FormatBytesFlag(options.block_bytes)},
       {"class-table", ClassTableDigest(schema)},
       {"crop", size(options.crop)},
@@ -129,6 +130,8 @@ proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
       {"label-tolerance", labels.tolerance ? std::to_string(*labels.tolerance) : "none"},
       {"map", labels.map ? FormatValueMap(*labels.map) : "none"},
       {"max-ignore", FormatThousandths(options.max_ignore_permille)},
+      {"no-data",
+       options.bands && options.bands->no_data ? std::to_string(*options.bands->no_data) : "none"},
       {"one-hot", options.label_encoding == LabelEncoding::kOneHotBits    ? "bits"
                   : options.label_encoding == LabelEncoding::kOneHotBytes ? "bytes"
                                                                           : "none"},
@@ -295,6 +298,14 @@ Status CheckOptions(const InputSet& set, const PackOptions& options) {
                                 " must be less than the sides of --crop " +
                                 FormatImageSize(*options.crop));
   }
+  const bool changes_pixels = options.resize.has_value() || options.augment.copies > 0;
+  if (options.bands.has_value() &&
+      (changes_pixels || options.image_type != DType::kU8 ||
+       options.image_codec.codec == Codec::kJpeg || set.holds_arrays)) {
+    return InvalidArgumentError(
+        "--bands goes with neither --resize nor --augment nor --image-type nor --image-codec jpeg, "
+        "and is for images: bands are stored as they are");
+  }
   return OkStatus();
 }
 
@@ -342,6 +353,7 @@ Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, const SetSiz
   plan.root = set.root;
   plan.task = set.task;
   plan.labels = set.labels;
+  plan.raster = sizes.raster;
   plan.window = sizes.window;
   plan.sizes = sizes.sizes;
   if (options.resize && options.resize->kind == ResizeRule::Kind::kExact) {
@@ -353,11 +365,10 @@ Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, const SetSiz
   plan.label_dtype = IdType(plan.schema);
   plan.holds_arrays = set.holds_arrays;
   if (sizes.array.has_value()) plan.sizes = sizes.array->sizes;
-  plan.schema.fields = {
-      sizes.array ? ArrayField(*sizes.array, options.image_codec.codec)
-                  : ImageField(plan.window, options.image_type, options.image_codec.codec),
-      LabelField(set.task, plan.window, static_cast<int64_t>(set.classes.size()), plan.label_dtype,
-                 options)};
+  plan.schema.fields = {sizes.array ? ArrayField(*sizes.array, options.image_codec.codec)
+                                    : ImageField(plan.window, options, sizes.raster),
+                        LabelField(set.task, plan.window, static_cast<int64_t>(set.classes.size()),
+                                   plan.label_dtype, options)};
   for (const FieldSpec& field : plan.schema.fields) {
     if (field.role == Role::kTensor) continue;
     ASSIGN_OR_RETURN(const uint64_t mean, RecordBytes(field, sizes.mean_pixels));

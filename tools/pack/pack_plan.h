@@ -15,6 +15,7 @@
 #include "tools/pack/array_form.h"
 #include "tools/pack/input_set.h"
 #include "tools/pack/pack_options.h"
+#include "tools/pack/raster.h"
 
 namespace shardmill {
 
@@ -38,6 +39,7 @@ struct PackPlan {
   Task task = Task::kSegmentation;
   RecordSchema schema;  // `ignore` is also the padding of labels
   LabelRules labels;
+  RasterForm raster;               // with PackOptions::bands
   DType label_dtype = DType::kU8;  // of class ids, before any one-hot encoding
   proto::Recipe recipe;
   Digest dataset_id = {};
@@ -62,6 +64,7 @@ struct SetSizes {
   uint64_t largest_pixels = 0;
   std::string sizes = {};               // those, in words
   std::optional<ArrayForm> array = {};  // of a set of arrays, which have no window
+  RasterForm raster = {};               // with PackOptions::bands
 };
 
 // How windows are placed in a split: what is random happens in train alone.

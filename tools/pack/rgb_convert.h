@@ -21,6 +21,7 @@ enum Conversion {
   kStrayBytesIgnored,
   kJpegKept,       // no conversion: the file is stored as it is
   kDoubleToFloat,  // of arrays
+  kNoDataFilled,
   kConversionCount,
 };
 

@@ -89,10 +89,11 @@ Status SampleEncoder::MakeRecords(const Sample& sample, const GeometryOptions& g
   if (segmentation) RETURN_IF_ERROR(ReadLabels(sample, encoded));
   ASSIGN_OR_RETURN(const std::string file, ReadSourceFile(plan_.root, sample.image));
   encoded->source_bytes += file.size();
-  ASSIGN_OR_RETURN(const ImageSize size, decoder_.Open(file, options_.max_pixels));
+  ASSIGN_OR_RETURN(const ImageSize size, OpenImage(file));
   // A label that was scaled holds mixed colours too: its size is the better message.
   RETURN_IF_ERROR(CheckSizes(size, geometry));
   if (segmentation) RETURN_IF_ERROR(TakeUnknown(encoded));
+  if (options_.bands.has_value()) RETURN_IF_ERROR(TakeNoData(encoded));
   ASSIGN_OR_RETURN(const std::vector<Placement> placements,
                    PlaceRecords(geometry, size, sample.key));
   ImagePart image;
@@ -134,6 +135,21 @@ Status SampleEncoder::MakeArrayRecord(const Sample& sample, EncodedSample* encod
   return OkStatus();
 }
 
+Result<ImageSize> SampleEncoder::OpenImage(const std::string& file) {
+  if (!options_.bands.has_value()) return decoder_.Open(file, options_.max_pixels);
+  RETURN_IF_ERROR(ReadRaster(file, *options_.bands, options_.max_pixels, &raster_));
+  if (raster_.form == plan_.raster) return raster_.size;
+  return DataLossError("it has " + DescribeRasterForm(raster_.form) + ", the set " +
+                       DescribeRasterForm(plan_.raster));
+}
+
+Status SampleEncoder::TakeNoData(EncodedSample* encoded) {
+  if (raster_.no_data.empty()) return OkStatus();
+  ++encoded->conversions[kNoDataFilled];
+  if (plan_.task != Task::kSegmentation) return OkStatus();
+  return IgnoreNoData(raster_, plan_.schema.ignore, &label_map_);
+}
+
 bool SampleEncoder::KeepJpeg(std::string file, const std::vector<Placement>& placements) {
   kept_jpeg_.reset();
   const FieldSpec& spec = plan_.schema.fields[0];
@@ -155,6 +171,7 @@ Result<SampleEncoder::ImagePart> SampleEncoder::ReadImage(const std::vector<Plac
                                                           const GeometryOptions& geometry,
                                                           EncodedSample* encoded) {
   const ImageSize size = placements.front().source, resized = placements.front().resized;
+  if (options_.bands.has_value()) return ImagePart{{}, {0, 0, size}};
   const bool whole = resized != size || geometry.augment.copies > 0 || geometry.MayRedraw();
   Region needed = whole ? Region{0, 0, size} : VisibleInAny(placements);
   if (resized != size && options_.fast_resize) {
@@ -283,16 +300,22 @@ Status SampleEncoder::EncodeImage(const ImagePart& image, const Placement& place
   } else {
     const FieldSpec& spec = plan_.schema.fields[0];
     placed = {size, PlaceImage(image, placement), image.rgb.sample_bytes};
-    ASSIGN_OR_RETURN(EncodedField field, image_encoder_.Encode(spec, placed.pixels,
-                                                               size.pixels() * placed.pixel_bytes(),
-                                                               VariableDims(spec, size)));
+    const uint64_t pixel_bytes =
+        options_.bands ? plan_.raster.PixelBytes() : uint64_t{placed.pixel_bytes()};
+    ASSIGN_OR_RETURN(EncodedField field,
+                     image_encoder_.Encode(spec, placed.pixels, size.pixels() * pixel_bytes,
+                                           VariableDims(spec, size)));
     if (spec.codec == Codec::kJpeg) {
       RETURN_IF_ERROR(DecodeStored(field, size));
       placed.pixels = stored_pixels_.data();
     }
     record->fields.push_back(std::move(field));
   }
-  MeasureImage(placed, placement.ShownRows(), &statistics_);
+  if (options_.bands.has_value()) {
+    MeasureRaster(placed.pixels, size, plan_.raster, placement.ShownRows(), &statistics_);
+  } else {
+    MeasureImage(placed, placement.ShownRows(), &statistics_);
+  }
   return OkStatus();
 }
 
@@ -300,6 +323,11 @@ const uint8_t* SampleEncoder::PlaceImage(const ImagePart& image, const Placement
   if (placement.augmentation.has_value()) {
     AugmentImage(image.rgb, *placement.augmentation, placement.window, placement.seed,
                  options_.pad_value, &cut_);
+    return cut_.data();
+  }
+  if (options_.bands.has_value()) {
+    if (placement.ShowsAll()) return raster_.samples.data();
+    CutRaster(raster_, placement, &cut_);
     return cut_.data();
   }
   const Placement in_part = placement.Within(image.part);

@@ -17,6 +17,7 @@
 #include "tools/pack/label_decode.h"
 #include "tools/pack/label_read.h"
 #include "tools/pack/pack_plan.h"
+#include "tools/pack/raster.h"
 #include "tools/pack/rgb_convert.h"
 
 namespace shardmill {
@@ -55,6 +56,10 @@ class SampleEncoder {
   };
   // Of a set of arrays.
   Status MakeArrayRecord(const Sample& sample, EncodedSample* encoded);
+  // The size of the upright image; with PackOptions::bands it is read into raster_.
+  Result<ImageSize> OpenImage(const std::string& file);
+  // Pixels of raster_ that hold no data have no class.
+  Status TakeNoData(EncodedSample* encoded);
   // Keeps a JPEG file that holds just what its record would, and its pixels in stored_pixels_.
   bool KeepJpeg(std::string file, const std::vector<Placement>& placements);
   // Decodes at least what the windows show, and resizes it.
@@ -89,6 +94,7 @@ class SampleEncoder {
   RgbConverter converter_;
   // Buffers that keep their size from sample to sample.
   SourceImage image_;
+  Raster raster_;
   ClassIdMap label_map_, resized_labels_, cut_labels_;
   const ClassIdMap* placed_labels_ = nullptr;  // of the record in work
   proto::Statistics statistics_;               // of the record in work

@@ -26,6 +26,26 @@ Status NoneReadableError(const InputSet& set, const PackOptions& options, uint64
   return status.WithContext(message);
 }
 
+// The form of the first raster that can be read: all must have it.
+Result<RasterForm> FindRasterForm(const InputSet& set, const PackOptions& options) {
+  constexpr int kFilesTried = 20;
+  int tried = 0;
+  Status first_error;
+  for (const InputSplit& split : set.splits) {
+    for (const Sample& sample : split.samples) {
+      if (tried++ >= kFilesTried) return first_error;
+      Result<std::string> file =
+          ReadFile(JoinPath(set.root, sample.image.path), sample.image.bytes);
+      const Result<RasterForm> form =
+          file.ok() ? ProbeRaster(*file, *options.bands) : Result<RasterForm>(file.status());
+      if (form.ok()) return form;
+      if (first_error.ok()) first_error = form.status().WithContext(sample.key);
+    }
+  }
+  if (first_error.ok()) return RasterForm();
+  return first_error;
+}
+
 // The sizes of the records, for records that are as large as their image.
 void MeasureRecords(std::vector<SizeCount> sizes, const PackOptions& options, SetSizes* result) {
   if (options.resize.has_value()) sizes = ResizedSizes(sizes, *options.resize);
@@ -63,6 +83,9 @@ Result<SetSizes> FindSetSizes(const InputSet& set, const PackOptions& options, i
   if (set.holds_arrays) {
     ASSIGN_OR_RETURN(result.array, FindArrayForm(set, options.on_error.skip, threads));
     return result;
+  }
+  if (options.bands.has_value()) {
+    ASSIGN_OR_RETURN(result.raster, FindRasterForm(set, options));
   }
   const bool window_is_open =
       !options.crop && !(options.resize && options.resize->kind == ResizeRule::Kind::kExact);

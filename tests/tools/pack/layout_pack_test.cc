@@ -328,6 +328,19 @@ TEST_F(LayoutPackTest, DeepGlobeColorsAreThresholds) {
   ExpectError(StatusCode::kDataLoss, "colour 254,2,3 (#fe0203): 24 pixels");
 }
 
+TEST_F(LayoutPackTest, SynthiaHasTheClassInRed) {
+  // 16 bits in three channels: red 23 would be one class too many.
+  AddMany("RGB/", ".png", "GT/LABELS/", ".png", WidePng(MakeImage(kSize, 3, [](int, int x, int c) {
+            return c == 0 ? x % 3 * 11 : c == 1 ? 500 + x : 0;
+          })));
+  source_.Write("GT/COLOR/100.png", RgbPng(kSize, {0}));
+  ExpectLayout("synthia");
+  EXPECT_EQ(CommonValues(3), (Values{255, 10, 21}));
+  EXPECT_EQ(ClassNames()[10], "bicycle");
+  source_.Write("GT/LABELS/100.png", RgbPng(kSize, {0x170000}));
+  ExpectError(StatusCode::kDataLoss, "value 23: 24 pixels");
+}
+
 TEST_F(LayoutPackTest, OriginalCamvidIsPairedBySuffix) {
   source_.Write("label_colors.txt", "0 0 0\tVoid\n128 128 128\tSky");
   AddMany("frames/0016E5_", ".png", "labels/0016E5_", "_L.png", RgbPng(kSize, {0x808080, 0}));

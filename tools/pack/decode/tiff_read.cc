@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -79,6 +80,7 @@ class TiffReader {
   Status ReadColors(TiffHeader* header);
   Status ReadSampleForm(TiffHeader* header);
   void ReadPalette(TiffHeader* header);
+  void ReadNoData(TiffHeader* header);
   Status ReadStrips(const TiffHeader& header, std::vector<uint8_t>* out);
   Status ReadTiles(const TiffHeader& header, std::vector<uint8_t>* out);
 
@@ -169,6 +171,21 @@ void TiffReader::ReadPalette(TiffHeader* header) {
   }
 }
 
+// The tag is not one of libtiff's own, which gives its text with a count.
+void TiffReader::ReadNoData(TiffHeader* header) {
+  constexpr ttag_t kGdalNoData = 42113;
+  uint32_t bytes = 0;
+  const char* text = nullptr;
+  if (TIFFFindField(tiff_.get(), kGdalNoData, TIFF_ASCII) == nullptr ||
+      TIFFGetField(tiff_.get(), kGdalNoData, &bytes, &text) == 0 || text == nullptr) {
+    return;
+  }
+  const std::string number(text, strnlen(text, bytes));
+  char* end = nullptr;
+  const double value = std::strtod(number.c_str(), &end);
+  if (end != number.c_str()) header->no_data = value;
+}
+
 Status TiffReader::ReadSampleForm(TiffHeader* header) {
   const uint32_t bands = Number(TIFFTAG_SAMPLESPERPIXEL, 1);
   header->bits = static_cast<int>(Number(TIFFTAG_BITSPERSAMPLE, 1));
@@ -212,6 +229,7 @@ Result<TiffHeader> TiffReader::ReadHeader() {
   RETURN_IF_ERROR(ReadColors(&header));
   const uint32_t orientation = Number(TIFFTAG_ORIENTATION, 1);
   header.orientation = orientation >= 1 && orientation <= 8 ? static_cast<int>(orientation) : 1;
+  ReadNoData(&header);
   return header;
 }
 

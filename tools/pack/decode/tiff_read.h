@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct TiffHeader {
   bool last_band_is_alpha = false;
   int orientation = 1;            // 1 … 8, as EXIF counts; not applied
   std::vector<uint32_t> palette;  // 0xRRGGBB
+  std::optional<double> no_data;  // what GDAL's tag says stands where there is no data
 };
 
 // DataLoss when the file is damaged, holds several pictures, or is of a kind that is not read

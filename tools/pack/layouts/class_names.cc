@@ -201,6 +201,13 @@ constexpr const char* kAde20k[] = {"wall",
                                    "flag"};
 static_assert(std::size(kAde20k) == 150);
 
+constexpr const char* kSynthia[] = {
+    "sky",          "building",  "road",          "sidewalk",    "fence",   "vegetation",
+    "pole",         "car",       "traffic sign",  "pedestrian",  "bicycle", "motorcycle",
+    "parking slot", "road work", "traffic light", "terrain",     "rider",   "truck",
+    "bus",          "train",     "wall",          "lane marking"};
+static_assert(std::size(kSynthia) == 22);
+
 // Things, then stuff; eleven things were never annotated.
 constexpr const char* kCocoStuff[] = {"person",
                                       "bicycle",
@@ -392,6 +399,7 @@ std::vector<ClassInfo> VocClasses() { return WithColors(kVoc); }
 std::vector<ClassInfo> CityscapesClasses() { return WithColors(kCityscapes); }
 std::vector<ClassInfo> Ade20kClasses() { return WithoutColors(kAde20k); }
 std::vector<ClassInfo> CocoStuffClasses() { return WithoutColors(kCocoStuff); }
+std::vector<ClassInfo> SynthiaClasses() { return WithoutColors(kSynthia); }
 std::vector<ClassInfo> DeepGlobeClasses() { return WithColors(kDeepGlobe); }
 
 }  // namespace shardmill

@@ -42,6 +42,9 @@ Status ReadAde20k(const LayoutInput& input, InputSet* set);
 std::string RecognizeAde20kFull(const FolderListing& listing);
 Status ReadAde20kFull(const LayoutInput& input, InputSet* set);
 
+std::string RecognizeSynthia(const FolderListing& listing);
+Status ReadSynthia(const LayoutInput& input, InputSet* set);
+
 std::string RecognizeDeepGlobe(const FolderListing& listing);
 Status ReadDeepGlobe(const LayoutInput& input, InputSet* set);
 

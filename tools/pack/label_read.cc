@@ -30,6 +30,11 @@ Result<std::string> ReadFilePart(const std::string& root, const SourceFile& file
   const std::string path = JoinPath(root, file.path);
   std::unique_ptr<std::FILE, CloseFile> stream(std::fopen(path.c_str(), "rbe"));
   if (stream == nullptr) return ErrnoError("cannot read " + path, errno);
+  // An annotation file that was written anew may hold other things at the same places.
+  if (::fseeko(stream.get(), 0, SEEK_END) != 0 ||
+      ::ftello(stream.get()) != static_cast<off_t>(file.bytes)) {
+    return ChangedError(file);
+  }
   std::string text(part.bytes, '\0');
   if (::fseeko(stream.get(), static_cast<off_t>(part.offset), SEEK_SET) != 0 ||
       std::fread(text.data(), 1, text.size(), stream.get()) != text.size()) {
@@ -50,6 +55,10 @@ Result<std::string> ReadSourceFile(const std::string& root, const SourceFile& fi
 LabelReader::LabelReader(LabelReaderOptions options, const LabelDecoder& decoder)
     : options_(std::move(options)), decoder_(decoder) {
   names_.ignore = options_.rules.ignore;
+  if (options_.rules.map.has_value()) categories_ = *options_.rules.map;
+  for (auto& [category, id] : categories_.ids) {
+    if (id == ValueMap::kToIgnore) id = options_.rules.ignore.value_or(kBackground);
+  }
   for (const std::string& name : decoder.names()) {
     names_.ids.emplace(name, static_cast<uint32_t>(names_.ids.size()));
   }
@@ -105,7 +114,7 @@ Result<DecodedLabel> LabelReader::ReadShapes(const Sample& sample, ClassIdMap* m
     SHARDMILL_CHECK(!parts.empty());
     shapes = options_.rules.form == LabelForm::kCvat
                  ? ReadCvatLabel(parts[0], names_, options_.max_pixels)
-                 : ReadCocoLabel(parts[0], {parts.begin() + 1, parts.end()}, *options_.rules.map,
+                 : ReadCocoLabel(parts[0], {parts.begin() + 1, parts.end()}, categories_,
                                  options_.max_pixels);
   }
   RETURN_IF_ERROR(shapes.status());
@@ -120,9 +129,9 @@ Result<DecodedLabel> LabelReader::ReadPanoptic(const Sample& sample, ClassIdMap*
                                                UnknownValues* unknown, uint64_t* source_bytes) {
   ASSIGN_OR_RETURN(const std::vector<std::string> parts, ReadParts(sample, source_bytes));
   SHARDMILL_CHECK(!parts.empty());
-  ASSIGN_OR_RETURN(const SegmentClasses segments,
-                   ReadPanopticSegments(parts[0], *options_.rules.map,
-                                        options_.rules.ignore.value_or(kBackground)));
+  ASSIGN_OR_RETURN(
+      const SegmentClasses segments,
+      ReadPanopticSegments(parts[0], categories_, options_.rules.ignore.value_or(kBackground)));
   ASSIGN_OR_RETURN(const std::string file, ReadSourceFile(options_.root, sample.label));
   *source_bytes += file.size();
   RETURN_IF_ERROR(CheckForm(file));

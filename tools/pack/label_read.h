@@ -49,6 +49,7 @@ class LabelReader {
   const LabelReaderOptions options_;
   const LabelDecoder& decoder_;
   ShapeNames names_;
+  ValueMap categories_;  // class ids of COCO's categories
   ImageDecoder images_;
   // Buffers that keep their size from label to label.
   SourceImage image_;

@@ -120,6 +120,21 @@ int SplitRank(const std::string& name) {
   return name == "train" ? 0 : name == "val" ? 1 : name == "test" ? 2 : 3;
 }
 
+// Shapes have no values that a map or a tolerance could change; categories need their map.
+Status CheckAnnotationOptions(const LayoutOptions& options, const InputSet& set) {
+  const LabelForm form = set.labels.form;
+  if (form == LabelForm::kImage) return OkStatus();
+  const bool by_category = form == LabelForm::kCoco || form == LabelForm::kPanoptic;
+  const bool useless = options.label_tolerance || options.palette != PaletteReading::kAuto;
+  const bool bad_map = options.map.has_value() && (!by_category || !set.labels.map.has_value());
+  if (!useless && !bad_map) return OkStatus();
+  return InvalidArgumentError("the labels of layout " + set.layout + " are annotations: " +
+                              (by_category ? "--map FILE may give each category id a class, but "
+                                             "--map none, "
+                                           : "--map, ") +
+                              "--palette and --label-tolerance have no meaning for them");
+}
+
 // What the user says of labels, in the place of what the layout says.
 Status ApplyLabelOptions(const LayoutOptions& options, const std::vector<ClassInfo>& classes,
                          InputSet* set) {
@@ -132,6 +147,7 @@ Status ApplyLabelOptions(const LayoutOptions& options, const std::vector<ClassIn
   if (options.map.has_value() && options.map != "none") {
     ASSIGN_OR_RETURN(rules.map, ReadValueMap(*options.map, set->classes));
   }
+  RETURN_IF_ERROR(CheckAnnotationOptions(options, *set));
   if (set->task != Task::kSegmentation && (rules.map || rules.tolerance)) {
     return InvalidArgumentError("--map and --label-tolerance are for label images; layout " +
                                 set->layout + " has none");
@@ -152,7 +168,7 @@ Status CheckLabelRules(InputSet* set) {
   if (rules.map.has_value()) {
     RETURN_IF_ERROR(CheckValueMap(*rules.map, set->classes.size()));
     // A map may say "ignore" where the files have no value for it.
-    if (!rules.ignore.has_value()) {
+    if (!rules.ignore.has_value() && MapsToIgnore(*rules.map)) {
       rules.ignore = set->classes.size() <= kIgnoreU8 ? kIgnoreU8 : kIgnoreU16;
     }
   }

@@ -58,9 +58,11 @@ Result<ImageSize> TiffSize(const TiffHeader& header, uint64_t max_pixels) {
                                 std::to_string(kMaxImageSide) + " pixels");
   }
   const ImageSize size = {header.height, header.width};
-  if (size.pixels() <= max_pixels) return size;
-  return InvalidArgumentError(DescribeImageSize(size) + " is more than --max-pixels " +
-                              std::to_string(max_pixels));
+  // Four bands take about the room of a pixel.
+  const uint64_t layers = (static_cast<uint64_t>(header.bands) + 3) / 4;
+  if (size.pixels() * layers <= max_pixels) return size;
+  return InvalidArgumentError(DescribeImageSize(size) + " with " + DescribeBands(header) +
+                              " is more than --max-pixels " + std::to_string(max_pixels));
 }
 
 Status DecodeTiffImage(std::string_view file, const TiffHeader& header, SourceImage* image) {

@@ -12,7 +12,8 @@
 
 namespace shardmill {
 
-// InvalidArgument when there are more than `max_pixels` pixels.
+// InvalidArgument when there are more than `max_pixels` pixels, where every further four bands
+// count like a pixel more.
 Result<ImageSize> TiffSize(const TiffHeader& header, uint64_t max_pixels);
 
 // Files whose white is 0 come out with black 0. DataLoss when the file is damaged, or is no image

@@ -235,6 +235,12 @@ std::string FormatValueMap(const ValueMap& map) {
   return text;
 }
 
+bool MapsToIgnore(const ValueMap& map) {
+  return map.others == ValueMap::kToIgnore ||
+         std::any_of(map.ids.begin(), map.ids.end(),
+                     [](const auto& rule) { return rule.second == ValueMap::kToIgnore; });
+}
+
 Status CheckValueMap(const ValueMap& map, size_t classes) {
   auto check = [&](uint32_t id) {
     if (id == ValueMap::kToIgnore || id < classes) return OkStatus();

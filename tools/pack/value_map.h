@@ -28,6 +28,9 @@ ValueMap NamedValueMap(std::string_view name);
 // The same map always gives the same text: "0-6 ignore; 7 0; …", as stored in the recipe.
 std::string FormatValueMap(const ValueMap& map);
 
+// True when it makes any value one of no class.
+bool MapsToIgnore(const ValueMap& map);
+
 // InvalidArgument when the map gives an id that is no class.
 Status CheckValueMap(const ValueMap& map, size_t classes);
 

@@ -35,8 +35,8 @@ struct ShapeNames {
 bool MeansIgnore(std::string_view name);
 
 // COCO: `entry` is the image's, `annotations` are its own. Category ids become class ids through
-// `map`. Crowds lie lowest, then larger areas below smaller ones: an object before another is
-// mostly the smaller one, and COCO does not say which lies above.
+// `map`, in which every target is one. Crowds lie lowest, then larger areas below smaller ones: an
+// object before another is mostly the smaller one, and COCO does not say which lies above.
 Result<ShapeLabel> ReadCocoLabel(std::string_view entry,
                                  const std::vector<std::string_view>& annotations,
                                  const ValueMap& map, uint64_t max_pixels);

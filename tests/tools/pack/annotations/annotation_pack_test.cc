@@ -67,6 +67,20 @@ TEST_F(CocoTest, PolygonsAndMasksAreDrawn) {
             std::string::npos);
 }
 
+TEST_F(CocoTest, OptionsForLabelImagesAreRefused) {
+  options_.layout.map = "none";
+  ExpectError(StatusCode::kInvalidArgument, "--map FILE may give each category id a class");
+  options_.layout.map.reset();
+  options_.layout.label_tolerance = 3;
+  ExpectError(StatusCode::kInvalidArgument, "have no meaning for them");
+  options_.layout.label_tolerance.reset();
+  TestFolder maps("category_maps");
+  maps.Write("map.txt", "3 1\n7 ignore\n");
+  options_.layout.map = maps.At("map.txt");
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("images/train2017/a.jpg", 3), (Values{255, 1, 1}));
+}
+
 TEST_F(CocoTest, CategoryIdsCanBeKept) {
   options_.layout.keep_category_ids = true;
   ExpectPacked();

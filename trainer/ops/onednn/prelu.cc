@@ -1,9 +1,61 @@
+// Written without branches: about half of the values are above zero, in no order that a processor
+// could foresee.
+#include <algorithm>
+#include <array>
+
 #include "trainer/ops/onednn/onednn_ops.h"
 #include "trainer/ops/onednn/parallel.h"
 #include "trainer/ops/onednn/period.h"
 #include "trainer/ops/onednn/pieces.h"
 
 namespace shardmill {
+namespace {
+
+constexpr int64_t kFewChannels = 32;
+constexpr int64_t kLongestPeriod = 512;  // of few channels: 16 × 31 at most
+
+// The slopes laid out for runs of elements that are long enough for vector code: a whole period of
+// few channels, or one pixel of many.
+struct SlopeRuns {
+  SlopeRuns(int64_t channels, const float* given) : slopes(given), length(channels) {
+    if (channels > kFewChannels) return;
+    length = PeriodOf(channels);
+    RepeatOverPeriod(
+        channels, [&](int64_t c) { return given[c]; }, periodic.data());
+    slopes = periodic.data();
+  }
+  SlopeRuns(const SlopeRuns&) = delete;
+  SlopeRuns& operator=(const SlopeRuns&) = delete;
+
+  const float* slopes;
+  int64_t length;
+  std::array<float, kLongestPeriod> periodic;
+};
+
+void ForwardRun(const float* __restrict x, const float* __restrict slopes, int64_t count,
+                float* __restrict y) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    const float above = x[i] > 0 ? x[i] : 0.0f, below = x[i] > 0 ? 0.0f : x[i];
+    y[i] = above + slopes[i] * below;
+  }
+}
+
+// `dx` may be `dy`.
+void BackwardRun(const float* x, const float* slopes, const float* dy, int64_t count, float* dx) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    const float above = x[i] > 0 ? dy[i] : 0.0f, below = x[i] > 0 ? 0.0f : dy[i];
+    dx[i] = above + slopes[i] * below;
+  }
+}
+
+void AddSlopeGradients(const float* x, const float* dy, int64_t count, float* __restrict sums) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) sums[i] += dy[i] * (x[i] > 0 ? 0.0f : x[i]);
+}
+
+}  // namespace
 
 int64_t OnednnOps::PreluWorkspaceBytes(const Shape& shape) const {
   return PieceWorkspace::Bytes(shape);
@@ -12,13 +64,13 @@ int64_t OnednnOps::PreluWorkspaceBytes(const Shape& shape) const {
 Status OnednnOps::PreluForward(Stream&, const Shape& shape, const void* x, const void* slopes,
                                void* y) {
   const Pieces pieces(shape);
-  const auto* slope = static_cast<const float*>(slopes);
+  const SlopeRuns runs(shape.c, static_cast<const float*>(slopes));
   ParallelFor(pieces.count, [&](int64_t piece, int64_t) {
     const float* from = static_cast<const float*>(x) + pieces.Offset(piece);
     float* to = static_cast<float*>(y) + pieces.Offset(piece);
-    for (int64_t p = 0; p < pieces.Pixels(piece); ++p, from += shape.c, to += shape.c) {
-#pragma omp simd
-      for (int64_t c = 0; c < shape.c; ++c) to[c] = from[c] > 0 ? from[c] : slope[c] * from[c];
+    const int64_t elements = pieces.Elements(piece);
+    for (int64_t i = 0; i < elements; i += runs.length) {
+      ForwardRun(from + i, runs.slopes, std::min(runs.length, elements - i), to + i);
     }
   });
   return OkStatus();
@@ -28,28 +80,22 @@ Status OnednnOps::PreluBackward(Stream&, const Shape& shape, const void* x, cons
                                 const void* dy, void* dx, void* dslopes, void* memory) {
   const Pieces pieces(shape);
   PieceWorkspace workspace(shape, memory);
-  const auto* slope = static_cast<const float*>(slopes);
+  const SlopeRuns runs(shape.c, static_cast<const float*>(slopes));
   ParallelFor(pieces.count, [&](int64_t piece, int64_t thread) {
     const float* value = static_cast<const float*>(x) + pieces.Offset(piece);
     const float* from = static_cast<const float*>(dy) + pieces.Offset(piece);
-    float* to = dx == nullptr ? nullptr : static_cast<float*>(dx) + pieces.Offset(piece);
     const int64_t elements = pieces.Elements(piece), period = PeriodOf(shape.c);
     float* sums = workspace.Scratch(thread, 0);
-    for (int64_t start = 0; start < elements; start += period) {
-      const int64_t count = std::min(period, elements - start);
-#pragma omp simd
-      for (int64_t i = 0; i < count; ++i) {
-        sums[i] += value[start + i] > 0 ? 0.0f : from[start + i] * value[start + i];
-      }
+    for (int64_t i = 0; i < elements; i += period) {
+      AddSlopeGradients(value + i, from + i, std::min(period, elements - i), sums);
     }
     for (int64_t c = 0; c < shape.c; ++c) {
       workspace.Partials(piece)[c] = FoldPeriod(sums, shape.c, c);
     }
-    for (int64_t i = 0; i < elements && to != nullptr; i += shape.c) {
-#pragma omp simd
-      for (int64_t c = 0; c < shape.c; ++c) {
-        to[i + c] = value[i + c] > 0 ? from[i + c] : slope[c] * from[i + c];
-      }
+    if (dx == nullptr) return;
+    float* to = static_cast<float*>(dx) + pieces.Offset(piece);
+    for (int64_t i = 0; i < elements; i += runs.length) {
+      BackwardRun(value + i, runs.slopes, from + i, std::min(runs.length, elements - i), to + i);
     }
   });
   for (int64_t c = 0; c < shape.c; ++c) {

@@ -2,7 +2,8 @@
 //
 // Before each turn the page cache is told to drop the files of the set; that it did is checked.
 // The bare loop reads the same byte ranges in random order past the page cache, with one thread and
-// several reads under way, and its best queue depth counts: what fio does. Not for concurrent use.
+// several reads under way, at the queue depth that was the best in a first turn of each: what fio
+// does. Then all of them take turns. Not for concurrent use.
 #pragma once
 
 #include "reader/base/status.h"

@@ -74,6 +74,11 @@ Result<BlockIndex::Block*> BlockIndex::GetBlock(uint32_t number) const {
   return block;
 }
 
+Result<uint64_t> BlockIndex::HeaderChecksum(uint32_t number) const {
+  ASSIGN_OR_RETURN(const Block* block, GetBlock(number));
+  return block->header.checksum;
+}
+
 Result<BlockIndex::Place> BlockIndex::Find(uint64_t record) const {
   const uint32_t number = BlockOf(record);
   const BlockTableEntry& entry = blocks_[number];

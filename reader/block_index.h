@@ -39,6 +39,8 @@ class BlockIndex {
     return static_cast<uint32_t>(record / shard_.records_per_block);
   }
 
+  // The checksum of a block's header.
+  Result<uint64_t> HeaderChecksum(uint32_t number) const;
   // The stored bytes of one field of one record.
   Result<FileRange> StoredRange(uint64_t record, uint32_t field) const;
   // Their checksum, as the block header says it.

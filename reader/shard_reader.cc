@@ -184,6 +184,8 @@ const Digest& ShardReader::dataset_id() const { return impl_->parts.superblock.d
 const Digest& ShardReader::digest() const { return impl_->parts.postscript.digest; }
 uint32_t ShardReader::shard_number() const { return impl_->parts.superblock.shard_number; }
 uint32_t ShardReader::shard_count() const { return impl_->parts.superblock.shard_count; }
+uint64_t ShardReader::first_input() const { return impl_->parts.superblock.first_input; }
+uint64_t ShardReader::end_input() const { return impl_->parts.superblock.end_input; }
 uint64_t ShardReader::records() const { return impl_->parts.footer.record_count; }
 uint64_t ShardReader::file_bytes() const { return impl_->file->size(); }
 uint32_t ShardReader::block_count() const {
@@ -285,6 +287,20 @@ Result<const uint8_t*> ShardReader::View(uint64_t record, int field) const {
   if (status.ok()) status = impl_->CheckMapped(record, index, *range);
   if (!status.ok()) return impl_->Locate(status, record, field);
   return impl_->file->data() + range->offset;
+}
+
+Status ShardReader::CheckDigest() const {
+  const ShardParts& parts = impl_->parts;
+  ShardDigest digest(parts.superblock.checksum, parts.superblock.schema_checksum);
+  for (uint32_t block = 0; block < block_count(); ++block) {
+    const Result<uint64_t> checksum = impl_->index->HeaderChecksum(block);
+    if (!checksum.ok()) {
+      return checksum.status().WithContext(path() + ": block " + std::to_string(block));
+    }
+    digest.AddBlock(*checksum);
+  }
+  if (digest.Finish(parts.footer.checksum) == parts.postscript.digest) return OkStatus();
+  return DataLossError(path() + ": the digest in the postscript is not that of the parts");
 }
 
 Status ShardReader::CheckUnchanged() const {

@@ -91,6 +91,9 @@ class ShardReader {
   const Digest& digest() const;
   uint32_t shard_number() const;
   uint32_t shard_count() const;
+  // The plan range: this shard was made of inputs [first_input, end_input) of its split.
+  uint64_t first_input() const;
+  uint64_t end_input() const;
   uint64_t records() const;
   uint64_t file_bytes() const;
   uint32_t block_count() const;
@@ -135,6 +138,10 @@ class ShardReader {
   // memory is as long-lived as the reader, and unfenced: when the file is cut meanwhile, touching
   // it is a SIGBUS. InvalidArgument for other fields, and when the file is not mapped.
   Result<const uint8_t*> View(uint64_t record, int field) const;
+
+  // Reads the headers of all blocks: DataLoss unless the digest is that of the shard's parts. No
+  // record is read.
+  Status CheckDigest() const;
 
   // Io when the file under this path was replaced or resized since Open(). When only its time of
   // modification is another one, it may have been written to in place, or merely touched: then all

@@ -32,7 +32,7 @@ struct PackFlags {
   WindowFlags windows;
   SplitFlags splits;
   std::string one_hot = "none", image_type = "u8", image_codec = "raw", label_codec = "zstd";
-  std::string order, on_error = "fail", classes, map, palette, category_ids = "compact", bands;
+  std::string order, on_error = "fail", classes, map, palette, category_ids = "compact", bands, shards;
   uint64_t ignore = 0, tolerance = 0, jobs = 0;
   bool has_ignore = false, has_tolerance = false, has_no_data = false, json = false;
   double no_data = 0;
@@ -56,6 +56,26 @@ Result<ErrorPolicy> ParsePolicy(const std::string& text) {
   return InvalidArgumentError("--on-error '" + text + "': write fail, skip or skip=N");
 }
 
+// "A-B", or "A" for one shard.
+Result<ShardSlice> ParseSlice(const std::string& text) {
+  const size_t dash = std::min(text.find('-'), text.size());
+  const Result<uint64_t> first = ParseUnsigned(text.substr(0, dash), UINT32_MAX);
+  const Result<uint64_t> last =
+      dash == text.size() ? first : ParseUnsigned(text.substr(dash + 1), UINT32_MAX);
+  if (first.ok() && last.ok() && *first <= *last) return ShardSlice{*first, *last};
+  return InvalidArgumentError("--shards '" + text +
+                              "': write A-B, the numbers of the first and the last shard, from 0");
+}
+
+Status CheckSharing(const PackFlags& flags) {
+  if (!flags.pack.finish) return OkStatus();
+  if (!flags.shards.empty()) {
+    return InvalidArgumentError("--shards makes a part of the set, --finish ends it: give one");
+  }
+  if (flags.pack.dry_run) return InvalidArgumentError("--finish and --dry-run exclude each other");
+  return OkStatus();
+}
+
 Result<PackOptions> Check(const PackFlags& flags) {
   PackOptions options = flags.pack;
   if (options.output.empty() && !options.dry_run) {
@@ -70,6 +90,10 @@ Result<PackOptions> Check(const PackFlags& flags) {
         "--images, --labels and their prefixes and suffixes are for "
         "--layout pairs, not " +
         options.layout.layout);
+  }
+  RETURN_IF_ERROR(CheckSharing(flags));
+  if (!flags.shards.empty()) {
+    ASSIGN_OR_RETURN(options.slice, ParseSlice(flags.shards));
   }
   RETURN_IF_ERROR(TakeSplitFlags(flags.splits, &options));
   RETURN_IF_ERROR(TakeWindowFlags(flags.windows, &options));
@@ -209,6 +233,12 @@ void AddOutputOptions(CLI::App* app, PackFlags* flags) {
   app->add_flag("--overwrite", flags->pack.overwrite,
                 "Replace the data set in OUT once the new one is complete");
   AddUnsigned(app, "-j,--jobs", &flags->jobs, 1024, "Threads; 0 means all CPUs");
+  app->add_option("--shards", flags->shards,
+                  "Make only these shards of the plan, beside others that do the same; numbered "
+                  "from 0 through all splits as --dry-run shows them; no manifest")
+      ->type_name("A-B");
+  app->add_flag("--finish", flags->pack.finish,
+                "Check that all shards of the plan are there and fit, and write the manifest");
   app->add_flag("--dry-run", flags->pack.dry_run,
                 "Read the folder, try some inputs, print the plan with an estimate and the "
                 "problems; write nothing");

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "reader/base/interrupt.h"
+#include "reader/base/launch.h"
 #include "reader/base/version.h"
 #include "reader/console/command_line.h"
 #include "tools/bench_command.h"
@@ -14,6 +15,8 @@ int main(int argc, char** argv) {
   shardmill::CommandLine commands(
       "shardmill", "Packs image data sets into shards that training reads at memory speed.",
       std::string(shardmill::kVersion));
+  const shardmill::Result<shardmill::Launch> launch = shardmill::DetectLaunch();
+  if (launch.ok() && launch->rank > 0) commands.SetSilent();
   shardmill::AddPackCommand(&commands);
   shardmill::AddDumpCommand(&commands);
   shardmill::AddVerifyCommand(&commands);

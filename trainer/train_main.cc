@@ -3,7 +3,7 @@
 
 #include "reader/base/version.h"
 #include "reader/console/command_line.h"
-#include "trainer/comm/launch.h"
+#include "reader/base/launch.h"
 #include "trainer/comm/rank_guard.h"
 #include "trainer/train_command.h"
 

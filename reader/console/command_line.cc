@@ -79,6 +79,12 @@ std::string ValueCountMessage(const CLI::App& root, const CLI::Error& error) {
   return EscapeControl(error.what());
 }
 
+// A full disk or a closed pipe behind stdout must not look like success.
+Status FlushOutput() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return OkStatus();
+  return ErrnoError("cannot write to standard output", errno);
+}
+
 }  // namespace
 
 std::string NearestName(std::string_view word, const std::vector<std::string>& candidates) {
@@ -114,7 +120,9 @@ CLI::App* CommandLine::Add(const std::string& name, const std::string& descripti
 }
 
 int CommandLine::Run(int argc, const char* const* argv) {
-  if (std::optional<int> code = Parse(argc, argv)) return *code;
+  if (std::optional<int> code = Parse(argc, argv)) {
+    return *code == kExitDone ? Report(FlushOutput()) : *code;
+  }
   const Command* command = Chosen();
   if (command == nullptr) {
     std::fprintf(stderr, "%s", app_->help().c_str());
@@ -195,15 +203,16 @@ int CommandLine::Execute(const Command& command) {
       result.status().message().find(interrupt.message()) == std::string::npos) {
     result = interrupt;
   }
-  // A full disk or a closed pipe behind stdout must not look like success.
-  if (result.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
-    result = ErrnoError("cannot write to standard output", errno);
-  }
-  if (result.ok()) return *result;
-  std::fflush(stdout);
+  const Status flushed = FlushOutput();
+  if (result.ok() && flushed.ok()) return *result;
+  return Report(result.ok() ? flushed : result.status());
+}
+
+int CommandLine::Report(const Status& status) const {
+  if (status.ok()) return kExitDone;
   std::fprintf(stderr, "%s: error: %s\n", Prefix().c_str(),
-               EscapeControl(result.status().message(), KeepLineEnds::kYes).c_str());
-  return ExitCodeAfterInterrupt(result.status());
+               EscapeControl(status.message(), KeepLineEnds::kYes).c_str());
+  return ExitCodeAfterInterrupt(status);
 }
 
 const CommandLine::Command* CommandLine::Chosen() const {

@@ -58,8 +58,9 @@ class CommandLine {
   // are printed all the same.
   void SetSilent() { silent_ = true; }
 
-  // Parses, runs the command and returns the exit code. Prints help to stdout (exit 0) when it
-  // was asked for; usage errors, with a suggestion for a mistyped name, to stderr (exit 2).
+  // Parses, runs the command and returns the exit code. Prints help to stdout (exit 0, or 3
+  // when it cannot be written) when it was asked for; usage errors, with a suggestion for a
+  // mistyped name, to stderr (exit 2).
   int Run(int argc, const char* const* argv);
 
  private:
@@ -74,6 +75,8 @@ class CommandLine {
   void PrintHelp(const CLI::App& app) const;
   int ReportUsageError(const std::string& message);
   int Execute(const Command& command);
+  // Prints an error; the exit code.
+  int Report(const Status& status) const;
   const Command* Chosen() const;
   // "shardmill pack", "shardmill dump show", or "shardmill" before a command is known.
   std::string Prefix() const;

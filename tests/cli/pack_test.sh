@@ -231,6 +231,22 @@ python3 -c 'print("P1 64 48", "0 1 " * 1536, sep="\n")' >expanded/train_labels/s
 expect 4 pack expanded -o expanded-out --quiet
 holds err "label train_labels/scene_0003_L.pbm: this is a PNM file of fewer than 8 bits per pixel"
 
+# Shards by hand, and the manifest at the end.
+expect 2 pack scenes -o slices --shards 3-1
+holds err "write A-B"
+expect 2 pack scenes -o slices --shards 1 --finish
+holds err "give one"
+expect 2 pack scenes -o slices --finish --dry-run
+expect 0 pack scenes --dry-run --shard-size 40KiB --block-size 20KiB
+holds out "in 4 shards (numbers 0-3)"
+expect 0 pack scenes -o slices --shard-size 40KiB --block-size 20KiB --shards 0
+holds out "4 of 5 shards of the set are still missing"
+expect 0 pack scenes -o slices --shard-size 40KiB --block-size 20KiB --shards 1-4
+expect 2 pack scenes -o slices --shard-size 40KiB --block-size 20KiB --order sorted
+holds err "order was train shuffled, others sorted, now it is sorted"
+expect 0 pack scenes -o slices --shard-size 40KiB --block-size 20KiB --finish
+check same_tree slices four
+
 # A locked folder is refused.
 mkdir locked
 exec 9>locked/.shardmill-lock
@@ -240,6 +256,11 @@ holds err "another pack is writing to locked"
 exec 9>&-
 
 # Output that cannot be written is no success.
+for words in --help "pack --help" --version; do
+  "$shardmill" $words >/dev/full 2>err
+  check test $? -eq 3
+  holds err "cannot write to standard output"
+done
 "$shardmill" pack scenes -o full --quiet >/dev/full 2>err
 check test $? -eq 3
 holds err "cannot write to standard output"
@@ -260,9 +281,11 @@ kill -INT "$packer"
 wait "$packer"
 check test $? -eq 130
 holds err "interrupted by SIGINT"
+holds err "the same command goes on from there"
 check is_missing cut/manifest.json
 check test "$(find cut -name '*.tmp-*' | wc -l)" -eq 0
 expect 0 pack many -o cut "${options[@]}"
+holds err "going on with the pack that was stopped"
 expect 0 pack many -o whole "${options[@]}"
 check same_tree cut whole
 

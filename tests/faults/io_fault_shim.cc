@@ -8,9 +8,12 @@
 //   SHARDMILL_FAULT_EINTR=1      every second write fails once with EINTR (legal too)
 //   SHARDMILL_FAULT_FSYNC=1      fsync and fdatasync fail with EIO
 //   SHARDMILL_FAULT_RENAME=1     rename fails with EIO
+//   SHARDMILL_FAULT_FREEZE=N     the process stops itself (SIGSTOP) once it has written N bytes
+//   SHARDMILL_FAULT_RANK=R       only in rank R of a job that mpirun started
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +28,7 @@ namespace {
 
 std::atomic<int64_t> written{0};
 std::atomic<uint64_t> write_calls{0};
+std::atomic<bool> frozen{false};
 
 template <typename Function>
 Function Next(const char* name) {
@@ -36,7 +40,14 @@ int64_t Number(const char* name, int64_t otherwise) {
   return text == nullptr ? otherwise : atoll(text);
 }
 
+bool RankIsAffected() {
+  const char* wanted = getenv("SHARDMILL_FAULT_RANK");
+  const char* rank = getenv("OMPI_COMM_WORLD_RANK");
+  return wanted == nullptr || (rank != nullptr && strcmp(rank, wanted) == 0);
+}
+
 bool PathIsAffected(const char* path) {
+  if (!RankIsAffected()) return false;
   const char* folder = getenv("SHARDMILL_FAULT_UNDER");
   return folder != nullptr && strncmp(path, folder, strlen(folder)) == 0;
 }
@@ -73,6 +84,9 @@ ssize_t AllowedBytes(size_t bytes) {
   allowed = std::min(allowed, limit - written.load());
   allowed = std::min(allowed, Number("SHARDMILL_FAULT_SHORT", INT64_MAX));
   written += allowed;
+  if (written > Number("SHARDMILL_FAULT_FREEZE", INT64_MAX) && !frozen.exchange(true)) {
+    raise(SIGSTOP);
+  }
   return allowed;
 }
 

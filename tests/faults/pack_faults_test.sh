@@ -16,7 +16,8 @@ fail() {
   failures=$((failures + 1))
 }
 
-pack() { "$shardmill" pack scenes -o "$1" --shard-size 700KiB --block-size 256KiB --jobs 2 --quiet; }
+sizes=(--shard-size 700KiB --block-size 256KiB)
+pack() { "$shardmill" pack scenes -o "$1" "${sizes[@]}" --jobs 2 --quiet; }
 
 # Whatever lies in FOLDER under a final name is whole.
 check_final_names() { # FOLDER CASE
@@ -39,6 +40,22 @@ same_set() { # FOLDER CASE: the shards and the manifest equal those of an undist
     fail "$2: not the same number of shards"
 }
 
+finished() { stat -c '%n %i %y' "$1"/*.shard 2>/dev/null; }
+
+# The same command again keeps what is finished and makes the rest.
+go_on() { # FOLDER CASE
+  local before after kept line
+  before=$(finished "$1")
+  kept=$(grep -c . <<<"$before")
+  "$shardmill" pack scenes -o "$1" "${sizes[@]}" --jobs 2 --quiet --json >summary ||
+    fail "$2: the same command again failed"
+  grep -q "\"kept_shards\": $kept," summary || fail "$2: $kept shards were finished: $(grep -o '"kept_shards[^,]*' summary)"
+  after=$(finished "$1")
+  while read -r line; do
+    [ -z "$line" ] || grep -qxF -- "$line" <<<"$after" || fail "$2: not kept: $line"
+  done <<<"$before"
+}
+
 faulty_case() { # CASE EXPECTED_EXIT EXPECTED_TEXT SETTING...
   local name=$1 expected=$2 text=$3
   shift 3
@@ -51,7 +68,7 @@ faulty_case() { # CASE EXPECTED_EXIT EXPECTED_TEXT SETTING...
   grep -q "$text" <<<"$output" || fail "$name: the message lacks '$text': $output"
   check_final_names out "$name"
   [ "$expected" -eq 0 ] || [ ! -e out/manifest.json ] || fail "$name: it failed, yet there is a manifest"
-  [ "$expected" -eq 0 ] || pack out >/dev/null || fail "$name: the same command again failed"
+  [ "$expected" -eq 0 ] || go_on out "$name"
   same_set out "$name"
 }
 
@@ -78,7 +95,7 @@ grep -q "File too large" <<<"$output" || fail "file size limit: the message lack
 check_final_names out "file size limit"
 [ -z "$(find out -name '*.tmp*' -o -name manifest.json 2>/dev/null)" ] ||
   fail "file size limit: something partial is left"
-pack out >/dev/null || fail "file size limit: the same command again failed"
+go_on out "file size limit"
 same_set out "file size limit"
 
 # A folder that may not be written. Root may write anywhere, so this needs a file in the way.
@@ -98,6 +115,33 @@ if [ -e out/manifest.json ]; then
   : # it was faster than the removal and made the folder again
 elif [ $status -eq 0 ] || [ $status -ge 128 ]; then
   fail "OUT removed under the packer: exit $status: $(cat message)"
+else
+  rm -rf out
+  pack out >/dev/null || fail "OUT removed under the packer: the same command again failed"
+  same_set out "OUT removed under the packer"
+fi
+
+# A disk that is really full, and one that may only be read, where this process may mount.
+mkdir -p disk
+if mount -t tmpfs -o size=1m none disk 2>/dev/null; then
+  pack disk/out >/dev/null 2>message
+  status=$?
+  [ $status -eq 3 ] || fail "full disk: exit $status, expected 3: $(cat message)"
+  grep -q "No space left on device" message || fail "full disk: no reason in: $(cat message)"
+  grep -q "the same command goes on from there" message || fail "full disk: no way on in: $(cat message)"
+  check_final_names disk/out "full disk"
+  [ -n "$(finished disk/out)" ] || fail "full disk: no shard is finished"
+  mount -o remount,ro disk
+  pack disk/out >/dev/null 2>message
+  status=$?
+  [ $status -eq 3 ] || fail "read-only disk: exit $status, expected 3: $(cat message)"
+  grep -q "disk/out: Read-only file system" message || fail "read-only disk: not said in: $(cat message)"
+  mount -o remount,rw,size=20m disk
+  go_on disk/out "full disk"
+  same_set disk/out "full disk"
+  umount disk
+else
+  echo "SKIPPED: full and read-only disk: this process may not mount"
 fi
 
 # Two packs into one folder: the second refuses, the first is not disturbed.
@@ -110,9 +154,28 @@ until [ -n "$(find out -name '*.tmp*' 2>/dev/null)" ] || ! kill -0 $first 2>/dev
 kill -STOP $first
 if pack out >/dev/null 2>message; then fail "a second pack into the same folder succeeded"; fi
 grep -q "another pack" message || fail "the second pack does not say why it stops: $(cat message)"
+grep -q "process $first on " message || fail "the second pack does not name process $first: $(cat message)"
+if "$shardmill" pack scenes -o out "${sizes[@]}" --shards 0 --quiet >/dev/null 2>message; then
+  fail "a slice beside a whole pack succeeded"
+fi
+grep -q "process $first on .*, a whole pack" message || fail "the slice does not say why it stops: $(cat message)"
 kill -CONT $first
 wait $first || fail "the first of two packs was disturbed"
 same_set out "two packs into one folder"
+
+# Two slices at the same time in two processes; a whole pack beside them refuses.
+rm -rf out
+slices=()
+for range in 0-1 2-9; do
+  last=$(($(find whole -name '*.shard' | wc -l) - 1))
+  range=${range/9/$last}
+  "$shardmill" pack scenes -o out "${sizes[@]}" --shards $range --quiet >/dev/null 2>"message-$range" &
+  slices+=($!)
+done
+for slice in "${slices[@]}"; do wait $slice || fail "a slice failed: $(cat message-*)"; done
+[ ! -e out/manifest.json ] || fail "slices wrote a manifest"
+"$shardmill" pack scenes -o out "${sizes[@]}" --finish --quiet >/dev/null || fail "--finish failed"
+same_set out "slices"
 
 [ $failures -eq 0 ] && echo "all fault cases passed"
 exit $((failures > 0))

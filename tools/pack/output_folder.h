@@ -1,51 +1,102 @@
-// The folder that a data set is written to: one pack at a time, and an old set stays usable until
-// the new one is complete.
+// The folder that a data set is written to: locks, what an earlier pack left, and the end.
 //
-// Not for concurrent use. The destructor gives the lock back and leaves finished shards.
+// A whole pack has the folder for itself. Ranks and slices share it: each claims the shard that
+// it makes. Whoever comes first looks through what is there, keeps the finished shards of a pack
+// of the same set that was stopped, removes what cannot be kept, and writes `.pack-state`; so in
+// all that follows a shard that has its name is finished. An old set stays usable until the new
+// one is complete.
+//
+// Not for concurrent use. The destructor gives the locks back and leaves finished shards.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "reader/base/checksum.h"
 #include "reader/base/folder_lock.h"
 #include "reader/base/status.h"
+#include "tools/pack/pack_options.h"
+#include "tools/pack/pack_plan.h"
+#include "tools/pack/pack_state.h"
 
 namespace shardmill {
 
+enum class FolderUse {
+  kWhole,   // all shards, by this process alone
+  kShared,  // shards beside other processes: a slice, or rank 0 of a job
+  kHelper,  // another rank: it helps where rank 0 has not finished yet
+  kFinish,  // only the manifest; nothing is removed
+};
+
 class OutputFolder {
  public:
-  // Makes the folder when it is missing, and locks it. InvalidArgument when another pack holds
-  // the lock, or when there is a data set, or shards of another one, and `overwrite` is false.
-  // Shards without a manifest that have the id `dataset_id` are what a stopped pack of the same
-  // set left: they will be written again.
-  static Result<std::unique_ptr<OutputFolder>> Open(const std::string& path, bool overwrite,
-                                                    const Digest& dataset_id);
+  // Makes the folder when it is missing, and locks it. InvalidArgument when another process has
+  // the lock, or when there is a data set, or an unfinished one that this plan cannot continue,
+  // and `overwrite` was not asked for. The plan must outlive the object.
+  static Result<std::unique_ptr<OutputFolder>> Open(const PackPlan& plan,
+                                                    const PackOptions& options, FolderUse use);
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
 
+  // For kHelper: the data set is complete already, there is nothing to help with.
+  bool complete() const { return complete_; }
   // Where shards are to be written.
   const std::string& shard_folder() const { return shard_folder_; }
+  // The finished shards of an earlier pack that are kept, in the order of the plan.
+  const std::vector<PlannedShard>& kept() const { return kept_; }
+  // What the user should know of what was found.
+  const std::vector<std::string>& notes() const { return notes_; }
 
-  // Takes the place of the old set, if there is one, and writes the manifest. All shards must
-  // have been closed.
+  bool IsFinished(const PlannedShard& shard) const;
+  // Those of `shards` that are not finished.
+  std::vector<PlannedShard> Missing(const std::vector<PlannedShard>& shards) const;
+  // The right to make a shard; nothing while another process has it. `purpose` is told to others.
+  Result<std::optional<FolderLock>> Claim(const PlannedShard& shard,
+                                          const std::string& purpose) const;
+  // Who has claimed a shard, or ended with its claim; empty: nobody.
+  std::string LastClaimHolder(const PlannedShard& shard) const;
+
+  std::string ClaimHolder(const PlannedShard& shard) const;  // for a message
+
+  // Waits until all others that share the folder have left it.
+  Status WaitForOthers();
+
+  // Takes the place of the old set, if there is one, and writes the manifest. All shards must be
+  // finished, and the folder held alone.
   Status Publish();
 
-  // Removes what was written, for a set that can never be finished.
+  // Removes what was written, for a set that can never be finished. Does nothing in a folder that
+  // is shared.
   void Discard();
 
  private:
-  OutputFolder(std::string path, bool made_folder) : path_(std::move(path)), made_(made_folder) {}
-  Status Lock();
-  Status CheckOldSet(bool overwrite, const Digest& dataset_id);
-  Status StartIncoming();
-  Status ReplaceOldShards();
+  OutputFolder(const PackPlan& plan, const PackOptions& options, FolderUse use, bool made_folder);
 
+  Status Enter();
+  Result<bool> TryEnterAlone();   // false: the lock cannot be had
+  Result<bool> TryEnterShared();  // false: there is nothing to share yet
+  Status RefuseLocked() const;
+  Result<bool> IsCompleteAlready();
+  void FindKept();
+  Status ChooseFolder(const PackState& now);
+  Status LeaveOldSet(const std::string& refusal);
+  Status TakeStock(const PackState& now);
+  bool CanBeKept(const PlannedShard& shard) const;
+  Status CleanUp(const std::vector<std::string>& stale, const PackState& now);
+
+  const PackPlan& plan_;
+  const PackOptions& options_;
+  const FolderUse use_;
   const std::string path_;
   const bool made_;
   std::optional<FolderLock> lock_;
-  std::string shard_folder_;  // path_, or a folder in it while an old set is there
+  std::string shard_folder_;         // path_, or a folder in it while an old set is there
+  std::optional<PackState> before_;  // the state that was found in shard_folder_
+  std::vector<PlannedShard> kept_;
+  std::vector<std::string> unusable_;  // with kFinish: shards that have their name but do not fit
+  std::vector<std::string> notes_;
+  bool complete_ = false;
 };
 
 }  // namespace shardmill

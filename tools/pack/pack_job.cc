@@ -1,6 +1,7 @@
 #include "tools/pack/pack_job.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -8,16 +9,16 @@
 #include <utility>
 
 #include "reader/base/file.h"
+#include "reader/base/launch.h"
 #include "reader/base/thread_budget.h"
 #include "reader/console/command_line.h"
 #include "reader/console/terminal.h"
 #include "tools/pack/layout.h"
-#include "tools/pack/output_folder.h"
 #include "tools/pack/pack_plan.h"
 #include "tools/pack/pack_report.h"
-#include "tools/pack/pack_run.h"
 #include "tools/pack/report/html_report.h"
 #include "tools/pack/set_sizes.h"
+#include "tools/pack/set_writer.h"
 #include "tools/pack/split_plan.h"
 #include "tools/pack/train_dictionaries.h"
 #include "tools/pack/trial.h"
@@ -72,16 +73,19 @@ std::string SizesNote(const SetSizes& sizes) {
 
 class PackJob {
  public:
-  PackJob(const PackOptions& options, ReportStyle style) : options_(options), style_(style) {}
+  PackJob(const PackOptions& options, const Launch& launch, ReportStyle style)
+      : options_(options), launch_(launch), style_(style) {}
 
   Result<int> Run();
 
  private:
   void AddNote(const std::string& note);
+  Status MakePackPlan();
+  Result<std::vector<PlannedShard>> ChooseShards() const;
   Result<int> Try();
   Status Pack();
-  Status Finish(OutputFolder* folder, Progress* progress);
   void WriteReport();
+  int ReportAndWarn() const;
   void PrintReport(bool colored) const;
   void WarnAboutSpace(uint64_t bytes) const;
   void WarnAboutClasses() const;
@@ -89,14 +93,14 @@ class PackJob {
   PackReport Report() const;
 
   const PackOptions& options_;
+  const Launch launch_;
   const ReportStyle style_;
   int threads_ = 1;
   std::string layout_;
   std::vector<std::string> notes_;
   PackPlan plan_;
-  PackResult result_;
+  WrittenSet written_;
   TrialResult trial_;
-  bool packed_ = false;
   std::string page_;  // the HTML report, once it is written
   double seconds_ = 0;
 };
@@ -114,7 +118,7 @@ PackReport PackJob::Report() const {
   PackReport report;
   report.options = &options_;
   report.plan = &plan_;
-  report.result = packed_ ? &result_ : nullptr;
+  report.written = options_.dry_run ? nullptr : &written_;
   report.trial = &trial_;
   report.threads = threads_;
   report.layout = layout_;
@@ -129,9 +133,7 @@ void PackJob::AddNote(const std::string& note) {
   Note(options_, note);
 }
 
-Result<int> PackJob::Run() {
-  RETURN_IF_ERROR(CheckOutput(options_));
-  ASSIGN_OR_RETURN(threads_, ResolveThreads(options_.jobs, 1));
+Status PackJob::MakePackPlan() {
   ASSIGN_OR_RETURN(InputSet set, ReadInputSet(options_.source, options_.layout));
   RETURN_IF_ERROR(MakeSplits(options_.split_rule, options_.seed, &set));
   layout_ = set.layout;
@@ -144,24 +146,50 @@ Result<int> PackJob::Run() {
   ASSIGN_OR_RETURN(const SetSizes sizes, FindSetSizes(set, options_, threads_));
   if (!sizes.sizes.empty()) AddNote(SizesNote(sizes));
   ASSIGN_OR_RETURN(plan_, MakePlan(std::move(set), options_, sizes));
-  if (options_.dry_run) return Try();
+  return OkStatus();
+}
+
+Result<int> PackJob::Run() {
+  RETURN_IF_ERROR(CheckOutput(options_));
+  ASSIGN_OR_RETURN(threads_, ResolveThreads(options_.jobs, launch_.local_size));
+  RETURN_IF_ERROR(MakePackPlan());
+  if (options_.dry_run) return launch_.rank > 0 ? kExitDone : Try();
   RETURN_IF_ERROR(TrainDictionaries(options_, threads_, &plan_));
   RETURN_IF_ERROR(Pack());
-  PrintReport(WantsColor(stdout));
-  if (!result_.unknown_labels.empty()) Warn(result_.unknown_labels);
-  WarnAboutClasses();
-  if (result_.clipped_labels > 0) {
-    Warn(FormatCount(result_.clipped_labels) +
+  return launch_.rank > 0 ? kExitDone : ReportAndWarn();
+}
+
+int PackJob::ReportAndWarn() const {
+  // mpirun gives rank 0 a terminal wherever its own output goes.
+  PrintReport(launch_.size == 1 && WantsColor(stdout));
+  const PackResult& result = written_.result;
+  if (!result.unknown_labels.empty()) Warn(result.unknown_labels);
+  if (written_.complete) WarnAboutClasses();
+  if (result.clipped_labels > 0) {
+    Warn(FormatCount(result.clipped_labels) +
          " label files of 8 bits hold the value 255, and there are class ids beyond it: were "
          "larger ids cut to 255 when they were saved?");
   }
-  return result_.faulty() > options_.on_error.allowed ? kExitInputsSkipped : kExitDone;
+  return result.faulty() > options_.on_error.allowed ? kExitInputsSkipped : kExitDone;
+}
+
+Result<std::vector<PlannedShard>> PackJob::ChooseShards() const {
+  std::vector<PlannedShard> shards = plan_.AllShards();
+  if (!options_.slice.has_value()) return shards;
+  if (options_.slice->last >= shards.size()) {
+    return InvalidArgumentError("--shards: the plan has " + FormatCount(shards.size()) +
+                                " shards, 0 to " + std::to_string(shards.size() - 1) +
+                                "; --dry-run shows them");
+  }
+  const auto begin = shards.begin();
+  return std::vector<PlannedShard>(begin + static_cast<int64_t>(options_.slice->first),
+                                   begin + static_cast<int64_t>(options_.slice->last) + 1);
 }
 
 // The exit code is the one that the pack would have, as far as the inputs that were tried tell.
 Result<int> PackJob::Try() {
   ASSIGN_OR_RETURN(trial_, TryInputs(plan_, options_, threads_));
-  PrintReport(WantsColor(stdout));
+  PrintReport(launch_.size == 1 && WantsColor(stdout));
   uint64_t problems = trial_.problems.size();
   for (const SplitPlan& split : plan_.splits) problems += split.problems.size();
   if (options_.on_error.skip) {
@@ -175,30 +203,22 @@ Result<int> PackJob::Try() {
 }
 
 Status PackJob::Pack() {
-  ASSIGN_OR_RETURN(auto folder,
-                   OutputFolder::Open(options_.output, options_.overwrite, plan_.dataset_id));
+  SetWriting writing;
+  writing.launch = launch_;
+  writing.threads = threads_;
+  ASSIGN_OR_RETURN(writing.shards, ChooseShards());
+  writing.note = [this](const std::string& text) { Note(options_, text); };
+  writing.start_progress = [this](uint64_t total) { return StartProgress("packing", total); };
   const uint64_t bytes = plan_.expected_records() * plan_.record_bytes;
   Note(options_, DescribePlan(Report()) + "; at most " + FormatBytes(bytes) + " in all");
-  WarnAboutSpace(bytes);
-  auto progress = StartProgress("packing", plan_.inputs());
-  Status status = Finish(folder.get(), progress.get());
-  seconds_ = progress->ElapsedSeconds();
-  // Shards of inputs that must change first will never belong to a set; those of a pack that was
-  // stopped may.
-  const bool hopeless = status.code() == StatusCode::kDataLoss ||
-                        status.code() == StatusCode::kInvalidArgument ||
-                        status.code() == StatusCode::kNotFound;
-  if (hopeless) folder->Discard();
-  return status;
-}
-
-Status PackJob::Finish(OutputFolder* folder, Progress* progress) {
-  ASSIGN_OR_RETURN(result_, RunPack(plan_, options_, threads_, folder->shard_folder(), progress));
+  if (!options_.finish && launch_.rank == 0) WarnAboutSpace(bytes);
+  const auto start = std::chrono::steady_clock::now();
+  ASSIGN_OR_RETURN(written_, WriteSet(plan_, options_, writing));
+  seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!written_.complete) return OkStatus();
   // An old report would tell of another set.
   std::error_code error;
   std::filesystem::remove(JoinPath(options_.output, kReportFileName), error);
-  RETURN_IF_ERROR(folder->Publish());
-  packed_ = true;
   WriteReport();
   return OkStatus();
 }
@@ -210,7 +230,7 @@ void PackJob::WriteReport() {
   context.notes = notes_;
   context.inputs = plan_.inputs();
   context.source_bytes = plan_.source_bytes();
-  context.conversions = ConvertedImages(result_);
+  context.conversions = ConvertedImages(written_.result);
   const Status status = WriteHtmlReport(options_.output, context);
   if (status.ok()) {
     page_ = JoinPath(options_.output, kReportFileName);
@@ -221,7 +241,8 @@ void PackJob::WriteReport() {
 
 void PackJob::WarnAboutSpace(uint64_t bytes) const {
   std::error_code error;
-  const std::filesystem::space_info space = std::filesystem::space(options_.output, error);
+  std::filesystem::space_info space = std::filesystem::space(options_.output, error);
+  if (error) space = std::filesystem::space(FolderName(options_.output), error);  // not made yet
   if (error || space.available >= bytes) return;
   Warn(options_.output + " has " + FormatBytes(space.available) + " free; the shards take up to " +
        FormatBytes(bytes));
@@ -230,8 +251,8 @@ void PackJob::WarnAboutSpace(uint64_t bytes) const {
 void PackJob::PrintReport(bool colored) const {
   const PackReport report = Report();
   const std::string text = style_ == ReportStyle::kJson ? SummaryJson(report)
-                           : packed_                    ? SummaryText(report, colored)
-                                                        : PlanText(report);
+                           : options_.dry_run           ? PlanText(report)
+                                                        : SummaryText(report, colored);
   std::fputs(text.c_str(), stdout);
 }
 
@@ -246,7 +267,7 @@ void PackJob::WarnAboutClasses() const {
   Warn(std::to_string(absent.size()) + " of " + std::to_string(plan_.schema.classes.size()) +
        " classes occur in no record: " + names);
   uint64_t ignored = 0, pixels = 0;
-  for (const SplitResult& split : result_.splits) {
+  for (const SplitResult& split : written_.result.splits) {
     ignored += split.statistics.ignore_pixels();
     pixels += split.statistics.image_pixels();
   }
@@ -259,7 +280,14 @@ void PackJob::WarnAboutClasses() const {
 }  // namespace
 
 Result<int> RunPackJob(const PackOptions& options, ReportStyle style) {
-  return PackJob(options, style).Run();
+  ASSIGN_OR_RETURN(const Launch launch, DetectLaunch());
+  if (launch.size == 1) return PackJob(options, launch, style).Run();
+  PackOptions rank_options = options;
+  rank_options.quiet = options.quiet || launch.rank > 0;
+  Result<int> result = PackJob(rank_options, launch, style).Run();
+  if (result.ok()) return result;
+  return result.status().WithContext("rank " + std::to_string(launch.rank) + " of " +
+                                     std::to_string(launch.size));
 }
 
 }  // namespace shardmill

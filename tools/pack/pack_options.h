@@ -32,6 +32,11 @@ enum class SmallImages {
   kRefuse,  // an error of that input
 };
 
+// Shards `first` to `last` of a plan, numbered through all splits.
+struct ShardSlice {
+  uint64_t first = 0, last = 0;
+};
+
 struct PackOptions {
   std::string source;
   std::string output;
@@ -65,6 +70,8 @@ struct PackOptions {
   int jobs = 0;  // 0: all CPUs
   bool dry_run = false;
   bool overwrite = false;
+  std::optional<ShardSlice> slice;  // only these shards, and no manifest
+  bool finish = false;              // only the manifest, of shards that are there
   bool quiet = false;
 };
 

@@ -325,6 +325,46 @@ uint64_t PackPlan::source_bytes() const {
   return bytes;
 }
 
+std::vector<PlannedShard> PackPlan::AllShards() const {
+  std::vector<PlannedShard> shards;
+  for (uint32_t split = 0; split < splits.size(); ++split) {
+    for (uint32_t k = 0; k < splits[split].shard_count; ++k) shards.push_back({split, k});
+  }
+  return shards;
+}
+
+ShardPlan PackPlan::ShardPlanOf(const PlannedShard& shard) const {
+  const SplitPlan& split = splits[shard.split];
+  ShardPlan plan;
+  plan.split = split.name;
+  plan.shard_number = shard.number;
+  plan.shard_count = split.shard_count;
+  plan.first_input = split.ShardBegin(shard.number);
+  plan.end_input = split.ShardEnd(shard.number);
+  plan.records_per_block = records_per_block;
+  plan.dataset_id = dataset_id;
+  return plan;
+}
+
+std::string PackPlan::FileNameOf(const PlannedShard& shard) const {
+  const SplitPlan& split = splits[shard.split];
+  return ShardFileName(split.name, shard.number, split.shard_count);
+}
+
+uint64_t PackPlan::InputsOf(const PlannedShard& shard) const {
+  const SplitPlan& split = splits[shard.split];
+  const uint64_t problems = shard.number == 0 ? split.problems.size() : 0;
+  return problems + split.ShardEnd(shard.number) - split.ShardBegin(shard.number);
+}
+
+proto::ShardSchema PackPlan::SchemaOf(const SplitPlan& split) const {
+  proto::ShardSchema message;
+  message.set_split(split.name);
+  RecordSchemaToProto(schema, &message);
+  *message.mutable_recipe() = recipe;
+  return message;
+}
+
 uint64_t PackPlan::expected_records() const {
   uint64_t count = 0;
   for (const SplitPlan& split : splits) count += split.expected_records;

@@ -12,6 +12,7 @@
 #include "reader/base/checksum.h"
 #include "reader/base/status.h"
 #include "reader/schema.h"
+#include "reader/shard_writer.h"
 #include "tools/pack/array_form.h"
 #include "tools/pack/input_set.h"
 #include "tools/pack/pack_options.h"
@@ -34,6 +35,12 @@ struct SplitPlan {
   }
 };
 
+// One shard of a plan.
+struct PlannedShard {
+  uint32_t split = 0;   // index of the split
+  uint32_t number = 0;  // in the split
+};
+
 struct PackPlan {
   std::string root;  // the source folder
   Task task = Task::kSegmentation;
@@ -54,6 +61,14 @@ struct PackPlan {
   uint64_t inputs() const;
   uint64_t source_bytes() const;
   uint64_t expected_records() const;
+
+  // Split after split: the place in this list is the number that --shards means.
+  std::vector<PlannedShard> AllShards() const;
+  ShardPlan ShardPlanOf(const PlannedShard& shard) const;
+  std::string FileNameOf(const PlannedShard& shard) const;
+  uint64_t InputsOf(const PlannedShard& shard) const;
+  // What the shards of a split say of their schema.
+  proto::ShardSchema SchemaOf(const SplitPlan& split) const;
 };
 
 // What the plan must know of the images' sizes; see set_sizes.h.

@@ -60,6 +60,24 @@ std::string FieldText(const FieldSpec& field) {
   return text;
 }
 
+// Where the shards came from, and what is still to do.
+std::string ShardsText(const PackReport& report) {
+  const WrittenSet& written = *report.written;
+  const uint64_t planned = report.plan->AllShards().size();
+  std::string text;
+  if (written.result.kept_shards > 0) {
+    text += "  " + FormatCount(written.result.kept_shards) + " of " +
+            Count(written.result.shards(), "shard") + " kept from an earlier run\n";
+  }
+  if (written.complete) return text;
+  if (written.missing.empty()) {
+    return text + "  all " + FormatCount(planned) +
+           " shards of the set are there: --finish in the place of --shards writes its manifest\n";
+  }
+  return text + "  " + FormatCount(written.missing.size()) + " of " + FormatCount(planned) +
+         " shards of the set are still missing, the first: " + written.missing.front() + "\n";
+}
+
 std::string SplitLine(const SplitResult& split, bool arrays) {
   return "  " + split.name + ": " + Count(split.records, "record") + " in " +
          Count(split.shards, "shard") + ", " + FormatBytes(split.source_bytes) + " → " +
@@ -73,7 +91,7 @@ std::string ClassTableText(const PackReport& report, bool colored) {
   using Align = TextTable::Align;
   std::vector<TextTable::Column> columns = {
       {"id", Align::kRight}, {"class", Align::kLeft}, {"colour", Align::kLeft}};
-  for (const SplitResult& split : report.result->splits) {
+  for (const SplitResult& split : report.written->result.splits) {
     columns.push_back({split.name + " " + what, Align::kRight});
   }
   columns.push_back({records, Align::kRight});
@@ -82,7 +100,7 @@ std::string ClassTableText(const PackReport& report, bool colored) {
     std::vector<std::string> cells = {std::to_string(info.id), EscapeControl(info.name),
                                       ColorText(info)};
     uint64_t images = 0;
-    for (const SplitResult& split : report.result->splits) {
+    for (const SplitResult& split : report.written->result.splits) {
       cells.push_back(Format("%.2f %%", 100 * Share(split.statistics, info.id)));
       images += At(split.statistics.class_images(), info.id);
     }
@@ -101,7 +119,7 @@ const SplitResult& MomentsSplit(const PackResult& result) {
 }
 
 std::string MomentsText(const PackReport& report) {
-  const SplitResult& split = MomentsSplit(*report.result);
+  const SplitResult& split = MomentsSplit(report.written->result);
   if (report.plan->holds_arrays) return "";
   std::string mean, deviation;
   for (const ChannelMoments& moments : MomentsOfChannels(split.statistics)) {
@@ -115,7 +133,7 @@ std::string MomentsText(const PackReport& report) {
 std::string IgnoreText(const PackReport& report) {
   if (!report.plan->schema.ignore.has_value()) return "";
   uint64_t ignored = 0, pixels = 0;
-  for (const SplitResult& split : report.result->splits) {
+  for (const SplitResult& split : report.written->result.splits) {
     ignored += split.statistics.ignore_pixels();
     pixels += split.statistics.image_pixels();
   }
@@ -194,7 +212,8 @@ void WriteClasses(const PackReport& report, JsonWriter* json) {
   json->Key("classes").BeginArray();
   for (const ClassInfo& info : report.plan->schema.classes) {
     proto::Statistics all;
-    for (const SplitResult& split : report.result->splits) AddStatistics(split.statistics, &all);
+    for (const SplitResult& split : report.written->result.splits)
+      AddStatistics(split.statistics, &all);
     json->BeginObject();
     json->Key("id").Number(info.id);
     json->Key("name").String(info.name);
@@ -210,7 +229,9 @@ void WriteClasses(const PackReport& report, JsonWriter* json) {
 }
 
 void WriteMoments(const PackResult& result, JsonWriter* json) {
-  auto moments = MomentsOfChannels(MomentsSplit(result).statistics);
+  // A slice whose shards are all left to others has no split.
+  const auto moments = result.splits.empty() ? std::vector<ChannelMoments>()
+                                             : MomentsOfChannels(MomentsSplit(result).statistics);
   json->Key("mean").BeginArray();
   for (const ChannelMoments& channel : moments) json->Number(channel.mean);
   json->EndArray();
@@ -281,7 +302,7 @@ std::string DescribePlan(const PackReport& report) {
 }
 
 std::string SummaryText(const PackReport& report, bool colored) {
-  const PackResult& result = *report.result;
+  const PackResult& result = report.written->result;
   uint64_t source_bytes = 0, shard_bytes = 0;
   for (const SplitResult& split : result.splits) {
     source_bytes += split.source_bytes;
@@ -294,7 +315,9 @@ std::string SummaryText(const PackReport& report, bool colored) {
                      FormatSeconds(report.seconds) + "\n";
   for (const SplitResult& split : result.splits)
     text += SplitLine(split, report.plan->holds_arrays);
+  text += ShardsText(report);
   text += "  " + DescribePlan(report) + "\n";
+  if (!report.written->complete) return text + SkippedText(result);
   text += ClassTableText(report, colored);
   text += IgnoreText(report) + MomentsText(report) + ConversionsText(result) + SkippedText(result);
   if (!report.page.empty()) text += "  report: " + EscapeControl(report.page) + "\n";
@@ -305,19 +328,24 @@ std::string SummaryJson(const PackReport& report) {
   JsonWriter json;
   json.BeginObject();
   WritePlan(report, &json);
-  json.Key("dry_run").Bool(report.result == nullptr);
+  json.Key("dry_run").Bool(report.written == nullptr);
   json.Key("inputs").Number(report.plan->inputs());
-  if (report.result != nullptr) {
-    json.Key("packed").Number(report.result->packed());
-    json.Key("records").Number(report.result->records());
-    json.Key("skipped").Number(report.result->skipped());
-    json.Key("dropped_records").Number(DroppedRecords(*report.result));
+  if (report.written != nullptr) {
+    json.Key("packed").Number(report.written->result.packed());
+    json.Key("records").Number(report.written->result.records());
+    json.Key("skipped").Number(report.written->result.skipped());
+    json.Key("dropped_records").Number(DroppedRecords(report.written->result));
     json.Key("failed").Number(0);  // an input that fails ends the pack, without a report
-    WriteSplits(*report.result, &json);
+    WriteSplits(report.written->result, &json);
     WriteClasses(report, &json);
-    WriteMoments(*report.result, &json);
-    WriteCounts(*report.result, &json);
-    WriteSkipped(*report.result, &json);
+    WriteMoments(report.written->result, &json);
+    WriteCounts(report.written->result, &json);
+    WriteSkipped(report.written->result, &json);
+    json.Key("kept_shards").Number(report.written->result.kept_shards);
+    json.Key("missing_shards").BeginArray();
+    for (const std::string& name : report.written->missing) json.String(name);
+    json.EndArray();
+    json.Key("complete").Bool(report.written->complete);
     json.Key("report");
     report.page.empty() ? json.Null() : json.String(report.page);
     json.Key("seconds").Number(report.seconds);
@@ -343,7 +371,7 @@ std::vector<std::string> AbsentClasses(const PackReport& report) {
   std::vector<std::string> names;
   for (const ClassInfo& info : report.plan->schema.classes) {
     bool occurs = std::any_of(
-        report.result->splits.begin(), report.result->splits.end(),
+        report.written->result.splits.begin(), report.written->result.splits.end(),
         [&](const SplitResult& split) { return At(split.statistics.class_images(), info.id) > 0; });
     if (!occurs) names.push_back(info.name);
   }

@@ -11,7 +11,8 @@
 #include "tools/pack/input_set.h"
 #include "tools/pack/pack_options.h"
 #include "tools/pack/pack_plan.h"
-#include "tools/pack/pack_run.h"
+#include "tools/pack/pack_result.h"
+#include "tools/pack/set_writer.h"
 #include "tools/pack/trial.h"
 
 namespace shardmill {
@@ -21,7 +22,7 @@ class JsonWriter;
 struct PackReport {
   const PackOptions* options = nullptr;
   const PackPlan* plan = nullptr;
-  const PackResult* result = nullptr;  // null for a dry run
+  const WrittenSet* written = nullptr;  // null for a dry run
   const TrialResult* trial = nullptr;  // of a dry run
   int threads = 1;
   std::string layout;

@@ -15,9 +15,17 @@ std::string Count(uint64_t count, const std::string& noun) {
   return FormatCount(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-std::string SplitLine(const SplitPlan& split, uint64_t record_bytes) {
+// The numbers that --shards means.
+std::string ShardNumbers(uint64_t first, uint64_t count) {
+  const std::string text = std::to_string(first);
+  return count == 1 ? "number " + text
+                    : "numbers " + text + "-" + std::to_string(first + count - 1);
+}
+
+std::string SplitLine(const SplitPlan& split, uint64_t record_bytes, uint64_t first_shard) {
   std::string text = "  " + split.name + ": " + Count(split.expected_records, "record") + " in " +
-                     Count(split.shard_count, "shard") + ", " +
+                     Count(split.shard_count, "shard") + " (" +
+                     ShardNumbers(first_shard, split.shard_count) + "), " +
                      FormatBytes(split.expected_records * record_bytes) + " uncompressed";
   if (!split.problems.empty()) text += ", " + Count(split.problems.size(), "input") + " left out";
   return text + "\n";
@@ -51,7 +59,11 @@ std::string PlanText(const PackReport& report) {
   const PackPlan& plan = *report.plan;
   std::string text = "plan: " + Count(plan.inputs(), "input") + ", " +
                      FormatBytes(plan.source_bytes()) + ", layout " + report.layout + "\n";
-  for (const SplitPlan& split : plan.splits) text += SplitLine(split, plan.record_bytes);
+  uint64_t first_shard = 0;
+  for (const SplitPlan& split : plan.splits) {
+    text += SplitLine(split, plan.record_bytes, first_shard);
+    first_shard += split.shard_count;
+  }
   text += "  " + DescribePlan(report) + "\n  data set id " + DigestToHex(plan.dataset_id) + "\n";
   if (report.trial != nullptr) text += TrialText(*report.trial, report.threads);
   const std::vector<Problem> problems = AllProblems(report);

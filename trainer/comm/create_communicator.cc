@@ -1,6 +1,6 @@
 #include "trainer/comm/create_communicator.h"
 
-#include "trainer/comm/launch.h"
+#include "reader/base/launch.h"
 #include "trainer/comm/mpi_communicator.h"
 #include "trainer/comm/self_communicator.h"
 

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "trainer/comm/communicator.h"
-#include "trainer/comm/launch.h"
+#include "reader/base/launch.h"
 
 namespace shardmill {
 

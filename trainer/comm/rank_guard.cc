@@ -12,7 +12,7 @@
 #include <string>
 
 #include "reader/base/status.h"
-#include "trainer/comm/launch.h"
+#include "reader/base/launch.h"
 #include "trainer/comm/rank_page.h"
 
 namespace shardmill {

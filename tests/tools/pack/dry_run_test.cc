@@ -22,7 +22,7 @@ TEST_F(DryRun, PrintsThePlanAndWritesNothing) {
   options_.shard_bytes = 40 * 16 * 16 * 4;
   ExpectCode(0);
   ExpectText("plan: 101 inputs");
-  ExpectText("train: 100 records in 3 shards, 100 KiB uncompressed");
+  ExpectText("train: 100 records in 3 shards (numbers 0-2), 100 KiB uncompressed");
   // Raw records are all of one size, so the estimate is exact.
   ExpectText("about 101 KiB in ");
   ExpectText("64 inputs tried tell; all of them can be packed");

@@ -1,4 +1,4 @@
-#include "trainer/comm/launch.h"
+#include "reader/base/launch.h"
 
 #include <charconv>
 #include <cstdlib>
@@ -11,12 +11,13 @@ namespace {
 struct Variables {
   const char* size;
   const char* rank;
+  const char* local_size;  // empty: the launcher has no such variable
 };
 
 constexpr Variables kLaunchers[] = {
-    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-    {"PMI_SIZE", "PMI_RANK"},
-    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"},
+    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", ""},
 };
 
 constexpr int kMaxRanks = 1 << 20;
@@ -47,6 +48,10 @@ Result<Launch> DetectLaunch() {
     ASSIGN_OR_RETURN(launch.size, ReadNumber(launcher.size, 1, kMaxRanks));
     if (launch.size > 1) {
       ASSIGN_OR_RETURN(launch.rank, ReadNumber(launcher.rank, 0, launch.size - 1));
+    }
+    launch.local_size = launch.size;
+    if (std::getenv(launcher.local_size) != nullptr) {
+      ASSIGN_OR_RETURN(launch.local_size, ReadNumber(launcher.local_size, 1, launch.size));
     }
     return launch;
   }

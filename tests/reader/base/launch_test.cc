@@ -1,10 +1,8 @@
-#include "trainer/comm/launch.h"
+#include "reader/base/launch.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-
-#include "trainer/comm/create_communicator.h"
 
 namespace shardmill {
 namespace {
@@ -14,8 +12,9 @@ class LaunchTest : public testing::Test {
   void SetUp() override { Clear(); }
   void TearDown() override { Clear(); }
   static void Clear() {
-    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK",
-                             "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_NTASKS"}) {
+    for (const char* name :
+         {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK",
+          "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_NTASKS", "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
       unsetenv(name);
     }
   }
@@ -55,31 +54,15 @@ TEST_F(LaunchTest, NonsenseIsAnErrorThatNamesTheVariable) {
   }
 }
 
-TEST_F(LaunchTest, OneRankNeedsNoMpi) {
-  Set("SHARDMILL_MPI_PLUGIN", "/nowhere");
-  auto ranks = CreateCommunicator({});
-  ASSERT_TRUE(ranks.ok());
-  EXPECT_EQ((*ranks)->size(), 1);
-  double value = 3;
-  EXPECT_TRUE((*ranks)->Sum(&value, 1, "value").ok());
-  EXPECT_EQ(value, 3);
-  EXPECT_TRUE((*ranks)->Close().ok());
-}
-
-TEST_F(LaunchTest, AbortedSelfCommunicatorStaysFailed) {
-  auto ranks = CreateCommunicator({});
-  ASSERT_TRUE(ranks.ok());
-  EXPECT_EQ((*ranks)->Abort(DataLossError("first")).message(), "first");
-  EXPECT_EQ((*ranks)->Abort(IoError("second")).message(), "first");
-  EXPECT_EQ((*ranks)->Barrier("barrier").code(), StatusCode::kDataLoss);
-  EXPECT_EQ((*ranks)->Close().code(), StatusCode::kDataLoss);
-}
-
-TEST_F(LaunchTest, TimeoutThatIsNoTimeIsRefused) {
-  for (double seconds : {-1.0, 1e9, 0.0 / 0.0}) {
-    CommunicatorOptions options;
-    options.timeout_seconds = seconds;
-    EXPECT_EQ(CreateCommunicator(options).status().code(), StatusCode::kInvalidArgument);
+TEST_F(LaunchTest, RanksOfThisHostAreThoseThatTheLauncherNames) {
+  Set("OMPI_COMM_WORLD_SIZE", "6");
+  Set("OMPI_COMM_WORLD_RANK", "5");
+  EXPECT_EQ(DetectLaunch()->local_size, 6);  // as far as is known
+  Set("OMPI_COMM_WORLD_LOCAL_SIZE", "2");
+  EXPECT_EQ(DetectLaunch()->local_size, 2);
+  for (const char* size : {"0", "7", "x"}) {
+    Set("OMPI_COMM_WORLD_LOCAL_SIZE", size);
+    EXPECT_EQ(DetectLaunch().status().code(), StatusCode::kInvalidArgument) << size;
   }
 }
 

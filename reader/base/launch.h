@@ -1,4 +1,5 @@
-// What the launcher (mpirun, srun) says about this process, before MPI is started.
+// What the launcher (mpirun, srun) says about this process, the rank of a job of several
+// processes, before MPI is started or without it.
 #pragma once
 
 #include "reader/base/status.h"
@@ -8,6 +9,7 @@ namespace shardmill {
 struct Launch {
   int rank = 0;
   int size = 1;
+  int local_size = 1;  // ranks on this host; `size` where the launcher does not say
 };
 
 // From the environment of Open MPI, of PMI (MPICH, srun) or of an srun step; one rank when none of

@@ -1,0 +1,100 @@
+#include "tools/pack/pack_state.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace shardmill {
+namespace {
+
+std::string EmptyFolder(const std::string& name) {
+  const std::string path = testing::TempDir() + "/pack_state_" + name;
+  std::filesystem::remove_all(path);
+  std::filesystem::create_directories(path);
+  return path;
+}
+
+PackState Example() {
+  PackState state;
+  state.dataset_id = Digest128("a set");
+  state.settings = {{"crop", "none"}, {"order", "train shuffled, others sorted"}};
+  state.splits = {{"train", 1, {{"train/b 1.png", 10, 3, {5, -7}}, {"train/a.png", 11, 4, {1, 2}}}},
+                  {"val", 0, {{"val/ü.png", 0, 0, {0, 0}}}}};
+  return state;
+}
+
+std::string StateFile(const std::string& folder) { return folder + "/" + kPackStateName; }
+
+std::string ReadText(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(PackState, ComesBackAsItWasWritten) {
+  const std::string folder = EmptyFolder("round_trip");
+  ASSERT_TRUE(WritePackState(folder, Example()).ok());
+  const auto read = ReadPackState(folder);
+  ASSERT_TRUE(read.ok() && read->has_value());
+  EXPECT_TRUE(SameSet(**read, Example()));
+  ASSERT_EQ((*read)->splits.size(), 2u);
+  EXPECT_EQ((*read)->splits[0].name, "train");
+  EXPECT_EQ((*read)->splits[0].problems, 1u);
+  ASSERT_EQ((*read)->splits[0].inputs.size(), 2u);
+  const InputState& input = (*read)->splits[0].inputs[0];
+  EXPECT_EQ(input.key, "train/b 1.png");
+  EXPECT_EQ(input.image_bytes, 10u);
+  EXPECT_EQ(input.label_bytes, 3u);
+  EXPECT_TRUE(input.times == (InputTimes{5, -7}));
+  EXPECT_EQ((*read)->splits[1].inputs[0].key, "val/ü.png");
+}
+
+TEST(PackState, MissingOneIsNothing) {
+  const auto read = ReadPackState(EmptyFolder("missing"));
+  ASSERT_TRUE(read.ok());
+  EXPECT_FALSE(read->has_value());
+}
+
+// Whatever is damaged, no shard may be kept because of it.
+TEST(PackState, EveryChangedByteAndEveryCutMakesItWorthless) {
+  const std::string folder = EmptyFolder("damage");
+  ASSERT_TRUE(WritePackState(folder, Example()).ok());
+  const std::string text = ReadText(StateFile(folder));
+  for (size_t i = 0; i < text.size(); ++i) {
+    std::string damaged = text;
+    damaged[i] = static_cast<char>(damaged[i] ^ 1);
+    std::ofstream(StateFile(folder)) << damaged;
+    ASSERT_FALSE(ReadPackState(folder)->has_value()) << "byte " << i;
+    std::ofstream(StateFile(folder)) << text.substr(0, i);
+    ASSERT_FALSE(ReadPackState(folder)->has_value()) << "cut at " << i;
+  }
+}
+
+TEST(PackState, DifferencesAreNamed) {
+  PackState now = Example();
+  now.dataset_id = Digest128("another set");
+  now.settings[0].second = "8x8";
+  now.settings.push_back({"variants", "2"});
+  now.splits[0].inputs[0].image_bytes = 12;
+  now.splits[0].inputs[1].key = "train/c.png";
+  now.splits.pop_back();
+  EXPECT_FALSE(SameSet(Example(), now));
+  const std::string text = DescribeDifference(Example(), now);
+  EXPECT_EQ(text,
+            "\n  crop was none, now it is 8x8"
+            "\n  variants was absent, now it is 2"
+            "\n  train/b 1.png had 10 bytes, now it has 12"
+            "\n  train/c.png is new"
+            "\n  train/a.png is gone"
+            "\n  … and 1 more");
+}
+
+TEST(PackState, TimesAloneAreNoOtherSet) {
+  PackState now = Example();
+  now.splits[0].inputs[0].times.image_ns = 99;
+  EXPECT_TRUE(SameSet(Example(), now));
+}
+
+}  // namespace
+}  // namespace shardmill

@@ -1,0 +1,25 @@
+// A shard that lies finished in a folder: whether it is the one that a plan wants there, and what
+// it says of itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "proto/manifest.pb.h"
+#include "reader/base/status.h"
+#include "tools/pack/pack_plan.h"
+
+namespace shardmill {
+
+struct FinishedShard {
+  uint64_t records = 0;
+  uint64_t bytes = 0;  // of the file
+  proto::ShardSummary summary;
+};
+
+// Checks superblock, schema, block headers, footer, postscript and digest, and that they fit the
+// plan; no record is read. NotFound when there is no such file, DataLoss when it does not fit.
+Result<FinishedShard> ReadFinishedShard(const PackPlan& plan, const PlannedShard& shard,
+                                        const std::string& folder);
+
+}  // namespace shardmill

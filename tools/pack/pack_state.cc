@@ -1,0 +1,263 @@
+#include "tools/pack/pack_state.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <unordered_map>
+
+#include "reader/base/file.h"
+
+namespace shardmill {
+namespace {
+
+constexpr std::string_view kFirstLine = "shardmill pack state 1";
+constexpr std::string_view kEnd = "end ";
+constexpr uint64_t kMaxStateBytes = uint64_t{1} << 36;
+constexpr size_t kDifferencesShown = 5;
+
+int64_t ChangeTime(const std::string& root, const SourceFile& file) {
+  struct stat info;
+  if (file.path.empty() || ::stat(JoinPath(root, file.path).c_str(), &info) != 0) return 0;
+  return int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec;
+}
+
+void AddInput(const InputState& input, std::string* text) {
+  *text += input.key;
+  for (const std::string& number :
+       {std::to_string(input.image_bytes), std::to_string(input.times.image_ns),
+        std::to_string(input.label_bytes), std::to_string(input.times.label_ns)}) {
+    *text += '\t' + number;
+  }
+  *text += '\n';
+}
+
+std::string HexOf(uint64_t number) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text(16, '0');
+  for (size_t i = 16; i-- > 0; number >>= 4) text[i] = kDigits[number & 15];
+  return text;
+}
+
+// Takes lines and their parts off the front of a text.
+class StateParser {
+ public:
+  explicit StateParser(std::string_view text) : text_(text) {}
+
+  bool AtEnd() const { return text_.empty(); }
+  bool Parse(PackState* state);
+
+ private:
+  std::string_view TakeUntil(std::string_view* text, char separator) {
+    const size_t end = std::min(text->find(separator), text->size());
+    const std::string_view part = text->substr(0, end);
+    text->remove_prefix(std::min(end + 1, text->size()));
+    return part;
+  }
+  template <typename Number>
+  bool TakeNumber(std::string_view* text, Number* number) {
+    const std::string_view digits = TakeUntil(text, '\t');
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), *number);
+    return error == std::errc() && !digits.empty() && end == digits.data() + digits.size();
+  }
+  bool ParseInput(SplitState* split);
+  bool ParseSplit(std::string_view line, PackState* state);
+
+  std::string_view text_;
+};
+
+bool StateParser::ParseInput(SplitState* split) {
+  std::string_view line = TakeUntil(&text_, '\n');
+  InputState input;
+  input.key = std::string(TakeUntil(&line, '\t'));
+  if (!TakeNumber(&line, &input.image_bytes) || !TakeNumber(&line, &input.times.image_ns) ||
+      !TakeNumber(&line, &input.label_bytes) || !TakeNumber(&line, &input.times.label_ns)) {
+    return false;
+  }
+  split->inputs.push_back(std::move(input));
+  return line.empty();
+}
+
+bool StateParser::ParseSplit(std::string_view line, PackState* state) {
+  SplitState split;
+  uint64_t inputs = 0;
+  split.name = std::string(TakeUntil(&line, '\t'));
+  if (!TakeNumber(&line, &inputs) || !TakeNumber(&line, &split.problems)) return false;
+  for (uint64_t i = 0; i < inputs; ++i) {
+    if (AtEnd() || !ParseInput(&split)) return false;
+  }
+  state->splits.push_back(std::move(split));
+  return true;
+}
+
+bool StateParser::Parse(PackState* state) {
+  if (TakeUntil(&text_, '\n') != kFirstLine) return false;
+  const std::optional<Digest> id = DigestFromHex(TakeUntil(&text_, '\n'));
+  if (!id.has_value()) return false;
+  state->dataset_id = *id;
+  while (!AtEnd()) {
+    std::string_view line = TakeUntil(&text_, '\n');
+    const std::string_view kind = TakeUntil(&line, '\t');
+    if (kind == "setting") {
+      const std::string_view name = TakeUntil(&line, '\t');
+      state->settings.emplace_back(name, line);
+    } else if (kind != "split" || !ParseSplit(line, state)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The text without its last line, when that holds the checksum of the rest; else nothing.
+std::string_view CheckedText(std::string_view text) {
+  const size_t end_bytes = kEnd.size() + 16 + 1;
+  if (text.size() < end_bytes) return {};
+  const std::string_view body = text.substr(0, text.size() - end_bytes);
+  const std::string last = std::string(kEnd) + HexOf(Checksum64(body.data(), body.size())) + "\n";
+  return text.substr(body.size()) == last ? body : std::string_view();
+}
+
+// Gathers differences: so many are named, the rest counted.
+class DifferenceList {
+ public:
+  void Add(const std::string& text) {
+    if (count_++ < kDifferencesShown) lines_ += "\n  " + text;
+  }
+  std::string Take() const {
+    if (count_ <= kDifferencesShown) return lines_;
+    return lines_ + "\n  … and " + std::to_string(count_ - kDifferencesShown) + " more";
+  }
+
+ private:
+  std::string lines_;
+  uint64_t count_ = 0;
+};
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+void CompareSettings(const Settings& then, const Settings& now, DifferenceList* list) {
+  auto value_in = [](const Settings& settings, const std::string& name) -> std::string {
+    for (const auto& [each, value] : settings) {
+      if (each == name) return value;
+    }
+    return "absent";
+  };
+  for (const auto& [name, value] : now) {
+    const std::string old_value = value_in(then, name);
+    if (old_value != value) list->Add(name + " was " + old_value + ", now it is " + value);
+  }
+  for (const auto& [name, value] : then) {
+    if (value_in(now, name) == "absent") list->Add(name + " was " + value + ", now it is absent");
+  }
+}
+
+void CompareInputs(const SplitState& then, const SplitState& now, DifferenceList* list) {
+  std::unordered_map<std::string_view, const InputState*> old_inputs;
+  for (const InputState& input : then.inputs) old_inputs[input.key] = &input;
+  for (const InputState& input : now.inputs) {
+    const auto found = old_inputs.find(input.key);
+    if (found == old_inputs.end()) {
+      list->Add(input.key + " is new");
+      continue;
+    }
+    const InputState& old_input = *found->second;
+    if (old_input.image_bytes != input.image_bytes) {
+      list->Add(input.key + " had " + std::to_string(old_input.image_bytes) +
+                " bytes, now it has " + std::to_string(input.image_bytes));
+    }
+    if (old_input.label_bytes != input.label_bytes) {
+      list->Add("the label of " + input.key + " had " + std::to_string(old_input.label_bytes) +
+                " bytes, now it has " + std::to_string(input.label_bytes));
+    }
+    old_inputs.erase(found);
+  }
+  for (const InputState& input : then.inputs) {
+    if (old_inputs.count(input.key) > 0) list->Add(input.key + " is gone");
+  }
+  if (then.problems != now.problems) {
+    list->Add("of split " + now.name + " " + std::to_string(then.problems) +
+              " inputs could not be packed, now " + std::to_string(now.problems));
+  }
+}
+
+}  // namespace
+
+PackState MakePackState(const PackPlan& plan, const PackOptions& options) {
+  PackState state;
+  state.dataset_id = plan.dataset_id;
+  state.settings.emplace_back("layout", plan.recipe.layout());
+  state.settings.emplace_back("max-pixels", std::to_string(options.max_pixels));
+  state.settings.emplace_back("version", plan.recipe.tool_version());
+  for (const proto::Recipe::Option& option : plan.recipe.options()) {
+    state.settings.emplace_back(option.name(), option.value());
+  }
+  std::sort(state.settings.begin(), state.settings.end());
+  for (const SplitPlan& split : plan.splits) {
+    SplitState& split_state = state.splits.emplace_back();
+    split_state.name = split.name;
+    split_state.problems = split.problems.size();
+    for (const Sample& sample : split.samples) {
+      split_state.inputs.push_back(
+          {sample.key,
+           sample.image.bytes,
+           sample.label.bytes,
+           {ChangeTime(plan.root, sample.image), ChangeTime(plan.root, sample.label)}});
+    }
+  }
+  return state;
+}
+
+Status WritePackState(const std::string& folder, const PackState& state) {
+  std::string text = std::string(kFirstLine) + "\n" + DigestToHex(state.dataset_id) + "\n";
+  for (const auto& [name, value] : state.settings) text += "setting\t" + name + '\t' + value + '\n';
+  for (const SplitState& split : state.splits) {
+    text += "split\t" + split.name + '\t' + std::to_string(split.inputs.size()) + '\t' +
+            std::to_string(split.problems) + '\n';
+    for (const InputState& input : split.inputs) AddInput(input, &text);
+  }
+  text += std::string(kEnd) + HexOf(Checksum64(text.data(), text.size())) + "\n";
+  ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(JoinPath(folder, kPackStateName)));
+  RETURN_IF_ERROR(file.Append(text.data(), text.size()));
+  return file.Commit();
+}
+
+Result<std::optional<PackState>> ReadPackState(const std::string& folder) {
+  const Result<std::string> text = ReadFile(JoinPath(folder, kPackStateName), kMaxStateBytes);
+  if (text.status().code() == StatusCode::kNotFound) return std::optional<PackState>();
+  RETURN_IF_ERROR(text.status());
+  PackState state;
+  const std::string_view body = CheckedText(*text);
+  if (body.empty() || !StateParser(body).Parse(&state)) return std::optional<PackState>();
+  return std::optional<PackState>(std::move(state));
+}
+
+bool SameSet(const PackState& then, const PackState& now) {
+  return then.dataset_id == now.dataset_id && then.settings == now.settings;
+}
+
+std::string DescribeDifference(const PackState& then, const PackState& now) {
+  DifferenceList list;
+  CompareSettings(then.settings, now.settings, &list);
+  for (const SplitState& split : now.splits) {
+    const auto old_split =
+        std::find_if(then.splits.begin(), then.splits.end(),
+                     [&](const SplitState& each) { return each.name == split.name; });
+    if (old_split == then.splits.end()) {
+      list.Add("split " + split.name + " is new");
+    } else {
+      CompareInputs(*old_split, split, &list);
+    }
+  }
+  for (const SplitState& split : then.splits) {
+    const bool there = std::any_of(now.splits.begin(), now.splits.end(),
+                                   [&](const SplitState& each) { return each.name == split.name; });
+    if (!there) list.Add("split " + split.name + " is gone");
+  }
+  const std::string differences = list.Take();
+  return differences.empty() ? "\n  inputs that cannot be packed, or classes of images"
+                             : differences;
+}
+
+}  // namespace shardmill

@@ -1,0 +1,62 @@
+// `.pack-state`: what the unfinished data set in a folder is made of, so that the same command
+// knows which finished shards it may keep, and another one can say what differs.
+//
+// A text of ours beside the shards, written before the first of them and removed when the set is
+// complete: the settings that decide what is stored, and key, sizes and times of change of every
+// input in the order of the plan; a checksum over it all. Free functions without state.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reader/base/checksum.h"
+#include "reader/base/status.h"
+#include "tools/pack/pack_plan.h"
+
+namespace shardmill {
+
+inline constexpr char kPackStateName[] = ".pack-state";
+
+// When the files of an input were last changed, in nanoseconds since 1970; 0 where there is none.
+struct InputTimes {
+  int64_t image_ns = 0, label_ns = 0;
+};
+inline bool operator==(const InputTimes& a, const InputTimes& b) {
+  return a.image_ns == b.image_ns && a.label_ns == b.label_ns;
+}
+
+struct InputState {
+  std::string key;
+  uint64_t image_bytes = 0, label_bytes = 0;
+  InputTimes times;
+};
+
+struct SplitState {
+  std::string name;
+  uint64_t problems = 0;  // inputs that are no samples
+  std::vector<InputState> inputs;
+};
+
+struct PackState {
+  Digest dataset_id = {};
+  // Option and value, sorted by option: the recipe, and what decides which inputs are left out.
+  std::vector<std::pair<std::string, std::string>> settings;
+  std::vector<SplitState> splits;
+};
+
+// Looks at the files of all inputs. One that is gone has the times 0.
+PackState MakePackState(const PackPlan& plan, const PackOptions& options);
+
+Status WritePackState(const std::string& folder, const PackState& state);
+// Nothing when there is none, or one that cannot be understood: then no shard can be trusted.
+Result<std::optional<PackState>> ReadPackState(const std::string& folder);
+
+// Whether shards made under `then` may belong to the set that `now` describes.
+bool SameSet(const PackState& then, const PackState& now);
+// What differs between two states that are not of the same set: settings, inputs.
+std::string DescribeDifference(const PackState& then, const PackState& now);
+
+}  // namespace shardmill

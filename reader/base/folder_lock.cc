@@ -138,7 +138,9 @@ void FolderLock::Release() {
 void FolderLock::Abandon(const std::string& holder) {
   if (file_ < 0) return;
   const std::string line = holder + "\n";
-  if (::ftruncate(file_, 0) == 0) (void)(::write(file_, line.data(), line.size()) == 0);
+  if (!holder.empty() && ::ftruncate(file_, 0) == 0) {
+    (void)(::write(file_, line.data(), line.size()) == 0);
+  }
   ::close(std::exchange(file_, -1));
 }
 

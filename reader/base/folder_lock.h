@@ -38,7 +38,8 @@ class FolderLock {
 
   // Gives the lock back early, for example before the folder is removed.
   void Release();
-  // Gives it back but leaves the file with the line of a holder, as a holder that was killed does.
+  // Gives it back but leaves the file with the line of a holder, as a holder that was killed does;
+  // empty: with the line of this one.
   void Abandon(const std::string& holder);
 
   // The line of whoever has the lock, or has abandoned it; empty: nobody.

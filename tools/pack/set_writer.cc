@@ -73,7 +73,7 @@ Status SetWriter::BuildClaimed(PackRun* run, const PlannedShard& shard,
                             " was finished");
   }
   const Status status = run->Pack({shard});
-  if (!status.ok() && is_job) claim->Abandon(folder_->LastClaimHolder(shard));
+  if (!status.ok() && is_job) claim->Abandon("");
   return status;
 }
 

@@ -26,6 +26,7 @@ BlockHeader DecodeFixedPart(const uint8_t* in) {
   header.meta_offset = LoadU64(in + 72);
   header.meta_bytes = LoadU64(in + 80);
   header.meta_checksum = LoadU64(in + 88);
+  header.split_sum = LoadU64(in + 96);
   return header;
 }
 
@@ -129,6 +130,7 @@ std::string EncodeBlockHeader(const BlockHeader& header,
   StoreU64(header.meta_offset, out + 72);
   StoreU64(header.meta_bytes, out + 80);
   StoreU64(header.meta_checksum, out + 88);
+  StoreU64(header.split_sum, out + 96);
   uint8_t* entry = out + kBlockHeaderFixedBytes;
   for (const FieldRegion& region : header.fields) {
     StoreU32(region.codec, entry);
@@ -175,7 +177,7 @@ Result<BlockHeader> ReadBlockHeader(const InputFile& file, uint64_t offset, uint
   std::vector<uint8_t> entries(field_count * kFieldEntryBytes);
   RETURN_IF_ERROR(file.Read(offset + kBlockHeaderFixedBytes, entries.size(), entries.data()));
   RETURN_IF_ERROR(DecodeFieldEntries(entries, &header));
-  for (size_t i = 96; i < kBlockHeaderFixedBytes; ++i) {
+  for (size_t i = 104; i < kBlockHeaderFixedBytes; ++i) {
     if (fixed[i] != 0) return DataLossError("block header has reserved bytes that are not zero");
   }
   RETURN_IF_ERROR(CheckLayout(header));
@@ -186,6 +188,8 @@ Result<BlockHeader> ReadBlockHeader(const InputFile& file, uint64_t offset, uint
   return header;
 }
 
+uint64_t SplitSum(std::string_view split) { return Checksum64(split.data(), split.size()); }
+
 Status CheckBlockIdentity(const BlockHeader& header, const BlockIdentity& expected,
                           const BlockTableEntry& entry) {
   if (header.dataset_id != expected.dataset_id || header.shard_number != expected.shard_number ||
@@ -194,6 +198,10 @@ Status CheckBlockIdentity(const BlockHeader& header, const BlockIdentity& expect
                          std::to_string(header.block_number) + " of shard " +
                          std::to_string(header.shard_number) + " of data set " +
                          DigestToHex(header.dataset_id));
+  }
+  if (expected.split_sum && header.split_sum != *expected.split_sum) {
+    return DataLossError("the block belongs elsewhere: it is block " +
+                         std::to_string(header.block_number) + " of a shard of another split");
   }
   if (header.block_bytes != entry.bytes || header.first_record != entry.first_record ||
       header.records != entry.records) {

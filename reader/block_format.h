@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reader/base/checksum.h"
@@ -42,6 +44,7 @@ struct BlockHeader {
   uint64_t meta_offset = 0;
   uint64_t meta_bytes = 0;  // unpadded
   uint64_t meta_checksum = 0;
+  uint64_t split_sum = 0;  // SplitSum() of the shard's split
   std::vector<FieldRegion> fields;
 
   uint64_t UnpaddedHeaderBytes() const;
@@ -70,11 +73,15 @@ std::string EncodeBlockHeader(const BlockHeader& header,
 // LayOutBlock puts them and inside [offset, offset + bytes_left).
 Result<BlockHeader> ReadBlockHeader(const InputFile& file, uint64_t offset, uint64_t bytes_left);
 
+// What a block header says of its split: two splits may have shards of the same number.
+uint64_t SplitSum(std::string_view split);
+
 // Which block a header must belong to.
 struct BlockIdentity {
   Digest dataset_id = {};
   uint32_t shard_number = 0;
   uint32_t block_number = 0;
+  std::optional<uint64_t> split_sum;  // nothing: the split is not known
 };
 // DataLoss unless the header belongs there and agrees with its entry in the block table.
 Status CheckBlockIdentity(const BlockHeader& header, const BlockIdentity& expected,

@@ -27,7 +27,7 @@ BlockIndex::BlockIndex(const InputFile* file, const RecordSchema* schema, const 
 Result<BlockHeader> BlockIndex::ReadAndCheckHeader(uint32_t number) const {
   const BlockTableEntry& entry = blocks_[number];
   ASSIGN_OR_RETURN(BlockHeader header, ReadBlockHeader(*file_, entry.offset, entry.bytes));
-  const BlockIdentity expected = {shard_.dataset_id, shard_.shard_number, number};
+  const BlockIdentity expected = {shard_.dataset_id, shard_.shard_number, number, shard_.split_sum};
   RETURN_IF_ERROR(CheckBlockIdentity(header, expected, entry));
   RETURN_IF_ERROR(CheckBlockHeader(header, *schema_));
   return header;

@@ -26,6 +26,7 @@ class BlockIndex {
   struct Shard {
     Digest dataset_id = {};
     uint32_t shard_number = 0;
+    uint64_t split_sum = 0;
     uint32_t records_per_block = 1;
   };
 

@@ -168,6 +168,7 @@ Result<std::unique_ptr<ShardReader>> ShardReader::Open(const std::string& path,
   impl->index =
       std::make_unique<BlockIndex>(impl->file.get(), &impl->parts.schema,
                                    BlockIndex::Shard{superblock.dataset_id, superblock.shard_number,
+                                                     SplitSum(impl->parts.schema_message->split()),
                                                      superblock.records_per_block},
                                    std::exchange(impl->parts.footer.blocks, {}));
   return std::unique_ptr<ShardReader>(new ShardReader(std::move(impl)));

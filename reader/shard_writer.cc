@@ -110,6 +110,7 @@ Status ShardWriter::Impl::WriteBlock() {
   identity.shard_number = plan.shard_number;
   identity.block_number = static_cast<uint32_t>(footer.blocks.size());
   identity.first_record = footer.record_count;
+  identity.split_sum = SplitSum(plan.split);
   const uint64_t offset = file.size();
   ASSIGN_OR_RETURN(const BlockHeader header, block.Write(identity, &file));
   footer.blocks.push_back({offset, header.block_bytes, header.first_record, header.records});

@@ -62,16 +62,22 @@ void ShardVerifier::CheckParts() {
   if (report_.has_superblock && report_.has_footer) agree_ = Check(CheckAgreement(parts));
 }
 
-// Which shard the blocks must belong to.
+// Which shard the blocks must belong to: what it says itself, else what its name says.
 void ShardVerifier::FindIdentity(const ShardFallback& fallback) {
   const ShardParts& parts = *report_.parts;
   const std::optional<ShardName> name = ParseShardFileName(FileName(path_));
   if (report_.has_superblock) {
-    identity_ = {parts.superblock.dataset_id, parts.superblock.shard_number, 0};
+    identity_ = {parts.superblock.dataset_id, parts.superblock.shard_number, 0, {}};
   } else if (has_postscript_) {
-    identity_ = {parts.postscript.dataset_id, parts.postscript.shard_number, 0};
+    identity_ = {parts.postscript.dataset_id, parts.postscript.shard_number, 0, {}};
   } else if (fallback.dataset_id && name) {
-    identity_ = {*fallback.dataset_id, name->number, 0};
+    identity_ = {*fallback.dataset_id, name->number, 0, {}};
+  }
+  if (!identity_) return;
+  if (report_.has_schema) {
+    identity_->split_sum = SplitSum(parts.schema_message->split());
+  } else if (name) {
+    identity_->split_sum = SplitSum(name->split);
   }
 }
 
@@ -84,6 +90,7 @@ void ShardVerifier::WalkBlocks(uint64_t offset) {
     const Result<BlockHeader> header = ReadBlockHeader(*file_, offset, end - offset);
     const bool is_ours = header.ok() && header->dataset_id == identity_->dataset_id &&
                          header->shard_number == identity_->shard_number &&
+                         header->split_sum == identity_->split_sum.value_or(header->split_sum) &&
                          (numbers_.empty() || header->block_number > numbers_.back());
     if (!is_ours) {
       uint64_t next = offset + kAlignment;

@@ -57,6 +57,7 @@ class LargeShard : public testing::Test {
                 char last_byte) {
     BlockHeader header;
     header.dataset_id = PlanOf("train", 0, 1, 1).dataset_id;
+    header.split_sum = SplitSum("train");
     header.block_number = static_cast<uint32_t>(footer_.blocks.size());
     header.first_record = footer_.record_count;
     header.records = records;

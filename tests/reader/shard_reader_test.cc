@@ -51,6 +51,23 @@ class ShardReaderTest : public testing::Test {
   ReadScratch scratch_;
 };
 
+TEST_F(ShardReaderTest, BlockOfAnotherSplitIsRefusedAtItsFirstUse) {
+  Use(ImageAndLabel(), 6);
+  const auto val = WriteTestShard(folder_, PlanOf("val", 0, 1, 4), ImageAndLabel(), 6);
+  ASSERT_TRUE(val.ok()) << val.status().ToString();
+  // The same data set, shard number, block number and size: only the split tells them apart.
+  const BlockTableEntry block = Open(ChecksumPolicy::kOff)->block(0);
+  std::string bytes = ReadBytes(path_);
+  bytes.replace(block.offset, block.bytes, ReadBytes(folder_ + "/" + val->file), block.offset,
+                block.bytes);
+  WriteBytes(path_, bytes);
+  const auto reader = Open(ChecksumPolicy::kOff);
+  const Status status = ReadImage(*reader, 0);
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+  EXPECT_NE(status.ToString().find("another split"), std::string::npos) << status.ToString();
+  EXPECT_TRUE(ReadImage(*reader, 5).ok());
+}
+
 TEST_F(ShardReaderTest, ChecksumPolicySaysWhenDamageIsSeen) {
   Use(ImageAndLabel(), 6);
   const auto off = Open(ChecksumPolicy::kOff);

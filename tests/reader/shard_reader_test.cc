@@ -56,7 +56,7 @@ TEST_F(ShardReaderTest, BlockOfAnotherSplitIsRefusedAtItsFirstUse) {
   const auto val = WriteTestShard(folder_, PlanOf("val", 0, 1, 4), ImageAndLabel(), 6);
   ASSERT_TRUE(val.ok()) << val.status().ToString();
   // The same data set, shard number, block number and size: only the split tells them apart.
-  const BlockTableEntry block = Open(ChecksumPolicy::kOff)->block(0);
+  const auto block = Open(ChecksumPolicy::kOff)->block(0);
   std::string bytes = ReadBytes(path_);
   bytes.replace(block.offset, block.bytes, ReadBytes(folder_ + "/" + val->file), block.offset,
                 block.bytes);

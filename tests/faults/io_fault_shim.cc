@@ -10,8 +10,11 @@
 //   SHARDMILL_FAULT_RENAME=1     rename fails with EIO
 //   SHARDMILL_FAULT_FREEZE=N     the process stops itself (SIGSTOP) once it has written N bytes
 //   SHARDMILL_FAULT_RANK=R       only in rank R of a job that mpirun started
+//   SHARDMILL_FAULT_MARKER=FILE  made before the process stops itself; the other ranks write no
+//                                shard before it is there, so that rank R gets one to stop in
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdint.h>
@@ -46,10 +49,19 @@ bool RankIsAffected() {
   return wanted == nullptr || (rank != nullptr && strcmp(rank, wanted) == 0);
 }
 
-bool PathIsAffected(const char* path) {
-  if (!RankIsAffected()) return false;
+bool LiesUnderFolder(const char* path) {
   const char* folder = getenv("SHARDMILL_FAULT_UNDER");
   return folder != nullptr && strncmp(path, folder, strlen(folder)) == 0;
+}
+
+bool PathIsAffected(const char* path) { return RankIsAffected() && LiesUnderFolder(path); }
+
+// The rank that stops itself must have its turn, however fast the others are.
+void WaitForMarker(const char* path) {
+  const char* marker = getenv("SHARDMILL_FAULT_MARKER");
+  if (marker == nullptr || RankIsAffected()) return;
+  if (!LiesUnderFolder(path) || strstr(path, ".shard.tmp-") == nullptr) return;
+  for (int i = 0; i < 60000 && access(marker, F_OK) != 0; ++i) usleep(1000);
 }
 
 bool FileIsAffected(int fd) {
@@ -59,7 +71,14 @@ bool FileIsAffected(int fd) {
   const ssize_t length = readlink(link, path, sizeof path - 1);
   if (length <= 0) return false;
   path[length] = '\0';
+  WaitForMarker(path);
   return PathIsAffected(path);
+}
+
+void Freeze() {
+  const char* marker = getenv("SHARDMILL_FAULT_MARKER");
+  if (marker != nullptr) close(open(marker, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  raise(SIGSTOP);
 }
 
 int FaultErrno() {
@@ -85,7 +104,7 @@ ssize_t AllowedBytes(size_t bytes) {
   allowed = std::min(allowed, Number("SHARDMILL_FAULT_SHORT", INT64_MAX));
   written += allowed;
   if (written > Number("SHARDMILL_FAULT_FREEZE", INT64_MAX) && !frozen.exchange(true)) {
-    raise(SIGSTOP);
+    Freeze();
   }
   return allowed;
 }

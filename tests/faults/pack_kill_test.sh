@@ -31,8 +31,9 @@ same_set() { # CASE
   for file in whole/*.shard whole/manifest.json; do # the report may be cut off
     cmp -s "$file" "out/$(basename "$file")" || fail "$1: $(basename "$file") differs"
   done
-  # The lock of a process that was killed at its very end does no harm.
-  file=$(comm -13 <(ls -A whole) <(ls -A out) | grep -vx .shardmill-lock)
+  # A process that was killed at its very end, with the set complete, may leave its lock or a part
+  # of the report; neither does harm.
+  file=$(comm -13 <(ls -A whole) <(ls -A out) | grep -vx -e .shardmill-lock -e 'pack-report\.html\.tmp-.*')
   [ -z "$file" ] || fail "$1: more lies in out: $file"
 }
 
@@ -62,7 +63,7 @@ attempt() { # FOLDER OPTIONS...
     until now=("$folder"/*.shard) && ((${#now[@]} > ${#had[@]})) || ! kill -0 $packer 2>/dev/null; do
       sleep 0.002
     done
-    sleep "0.0$((RANDOM % 10))"
+    sleep "0.00$((RANDOM % 10))"
   else
     sleep "$(printf '%d.%06d' 0 $((RANDOM * undisturbed_us * 9 / 327680)))"
   fi
@@ -124,5 +125,5 @@ while ((killed < kills)); do
 done
 
 echo "$killed kills in $rounds packs, $further runs got further, $failures failures"
-((further * 2 >= killed)) || fail "too few runs got further"
+((further * 4 >= killed)) || fail "too few runs got further"
 exit $((failures > 0))

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds every fuzzer with clang and runs each for SECONDS (default 20) on the kept corpus.
-# usage: tests/fuzz/run_fuzzers.sh [SECONDS [FUZZER...]]
+# usage: [SEED=N] tests/fuzz/run_fuzzers.sh [SECONDS [FUZZER...]]
+# A seed of your own (0: another one each time) looks where the usual one did not.
 # Inputs that add coverage stay in ${TMPDIR:-/tmp}/shardmill-fuzz/NAME; crashes are kept there too.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -24,7 +25,7 @@ for name in "${fuzzers[@]}"; do
   corpus=tests/fuzz/corpus/$name
   echo "=== $name: $seconds s"
   if bazel-bin/tests/fuzz/"$name" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 \
-    -malloc_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$work/" "$work" \
+    -malloc_limit_mb=1024 -print_final_stats=1 -seed="${SEED:-1}" -artifact_prefix="$work/" "$work" \
     "$corpus" >"$work.log" 2>&1; then
     sed -n 's/^stat::number_of_executed_units: */    executions: /p' "$work.log"
   else

@@ -12,7 +12,7 @@
 
 namespace shardmill {
 
-enum Augment {
+enum AugmentKind {
   kAugmentFlip,          // left and right exchanged, in every second record
   kAugmentFlipVertical,  // top and bottom likewise
   kAugmentCrop,          // the window anywhere in the image
@@ -33,7 +33,7 @@ struct AugmentOptions {
   // In thousandths; 0: this is not done. Those that have no strength are 0 or 1000.
   std::array<uint32_t, kAugmentCount> strength = {};
 
-  bool Has(Augment augment) const { return strength[augment] > 0; }
+  bool Has(AugmentKind kind) const { return strength[kind] > 0; }
 };
 
 // "flip,scale=1.5,rotate": names, separated by commas, with strengths where the usual ones do not

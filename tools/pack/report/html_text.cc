@@ -50,9 +50,10 @@ std::string Base64(std::string_view bytes) {
   return text;
 }
 
-std::string InlinePng(std::string_view png, const std::string& css_class, std::string_view alt) {
-  return "<img class=\"" + css_class + "\" alt=\"" + EscapeHtml(alt) +
-         "\" src=\"data:image/png;base64," + Base64(png) + "\">";
+std::string InlinePicture(const InlineFile& file, const std::string& css_class,
+                          std::string_view alt) {
+  return "<img class=\"" + css_class + "\" alt=\"" + EscapeHtml(alt) + "\" src=\"data:image/" +
+         std::string(file.type) + ";base64," + Base64(file.bytes) + "\">";
 }
 
 std::string Bar(double share, uint32_t color) {

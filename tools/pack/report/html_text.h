@@ -16,8 +16,13 @@ std::string EscapeHtml(std::string_view text);
 
 std::string Base64(std::string_view bytes);
 
-// <img> with the PNG in it.
-std::string InlinePng(std::string_view png, const std::string& css_class, std::string_view alt);
+struct InlineFile {
+  std::string_view type;  // "png" or "jpeg"
+  std::string_view bytes;
+};
+// <img> with the file in it.
+std::string InlinePicture(const InlineFile& file, const std::string& css_class,
+                          std::string_view alt);
 
 // A bar of `share` (0 … 1) of its column in the colour 0xRRGGBB.
 std::string Bar(double share, uint32_t color);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reader/console/units.h"
+#include "reader/jpeg_codec.h"
 #include "reader/png_encode.h"
 #include "tools/dump/describe.h"
 #include "tools/dump/drawing.h"
@@ -17,6 +18,7 @@ namespace shardmill {
 namespace {
 
 constexpr int kLongestSide = 300;
+constexpr int kJpegQuality = 85;
 // Of the splits behind the first one.
 constexpr uint64_t kOfOtherSplits = 4;
 
@@ -44,6 +46,16 @@ LabelMap ShrinkLabel(const LabelMap& label, Thumbnail size) {
   return small;
 }
 
+// A photograph: a tenth of the time and size of a PNG.
+Result<std::string> JpegOf(const Picture& picture) {
+  const JpegShape shape = {static_cast<uint32_t>(picture.height),
+                           static_cast<uint32_t>(picture.width), 3};
+  std::string jpeg;
+  RETURN_IF_ERROR(EncodeJpeg(reinterpret_cast<const uint8_t*>(picture.pixels.data()), shape,
+                             kJpegQuality, &jpeg));
+  return jpeg;
+}
+
 Result<std::string> PngOf(const Picture& picture) {
   PngPicture png;
   png.height = picture.height;
@@ -58,14 +70,14 @@ Result<std::string> DrawPictures(const RecordView& view, const ClassPalette& pal
   Thumbnail size;
   if (view.image.has_value()) {
     size = SizeOfThumbnail(view.image->height, view.image->width);
-    ASSIGN_OR_RETURN(const std::string png, PngOf(Scale(*view.image, size.height, size.width)));
-    html += InlinePng(png, "image", view.key);
+    ASSIGN_OR_RETURN(const std::string jpeg, JpegOf(Scale(*view.image, size.height, size.width)));
+    html += InlinePicture({"jpeg", jpeg}, "image", view.key);
   }
   if (view.label.has_value() && view.label->height > 0 && view.label->width > 0) {
     if (!view.image.has_value()) size = SizeOfThumbnail(view.label->height, view.label->width);
     ASSIGN_OR_RETURN(const std::string png,
                      PngOf(ColorizeLabel(ShrinkLabel(*view.label, size), palette)));
-    html += InlinePng(png, "label", "label");
+    html += InlinePicture({"png", png}, "label", "label");
   }
   return html;
 }

@@ -39,7 +39,8 @@ TEST_F(HtmlReport, TellsWhatWasPacked) {
   ExpectText("<code>16x16</code>");
   const std::string page = Page();
   EXPECT_EQ(Count(page, "<figure>"), 24);
-  EXPECT_EQ(Count(page, "data:image/png;base64,"), 48);
+  EXPECT_EQ(Count(page, "data:image/jpeg;base64,"), 24);
+  EXPECT_EQ(Count(page, "data:image/png;base64,"), 24);
   EXPECT_EQ(page.find("://"), std::string::npos);  // nothing is fetched from anywhere
   EXPECT_EQ(page.find(testing::TempDir()), std::string::npos);
 }

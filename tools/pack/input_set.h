@@ -23,7 +23,7 @@ struct Sample {
   SourceFile label;       // a label image or annotation file; without path for classification
   uint32_t class_id = 0;  // for classification
   // What of LabelRules::parts_files[parts_file] belongs to this sample.
-  std::vector<FilePart> parts;
+  std::vector<FilePart> parts = {};
   uint32_t parts_file = 0;
 };
 

@@ -92,7 +92,8 @@ TEST(TiffRead, EveryCutIsFound) {
     const std::string cut = file.substr(0, bytes);
     Result<TiffHeader> header = ReadTiffHeader(cut);
     std::vector<uint8_t> samples;
-    if (header.ok()) EXPECT_FALSE(ReadTiffSamples(cut, *header, &samples).ok()) << bytes;
+    if (!header.ok()) continue;
+    EXPECT_FALSE(ReadTiffSamples(cut, *header, &samples).ok()) << bytes;
   }
 }
 

@@ -32,7 +32,8 @@ struct PackFlags {
   WindowFlags windows;
   SplitFlags splits;
   std::string one_hot = "none", image_type = "u8", image_codec = "raw", label_codec = "zstd";
-  std::string order, on_error = "fail", classes, map, palette, category_ids = "compact", bands, shards;
+  std::string order, on_error = "fail", classes, map, palette, category_ids = "compact", bands,
+                     shards;
   uint64_t ignore = 0, tolerance = 0, jobs = 0;
   bool has_ignore = false, has_tolerance = false, has_no_data = false, json = false;
   double no_data = 0;

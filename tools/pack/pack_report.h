@@ -23,7 +23,7 @@ struct PackReport {
   const PackOptions* options = nullptr;
   const PackPlan* plan = nullptr;
   const WrittenSet* written = nullptr;  // null for a dry run
-  const TrialResult* trial = nullptr;  // of a dry run
+  const TrialResult* trial = nullptr;   // of a dry run
   int threads = 1;
   std::string layout;
   std::vector<std::string> notes;

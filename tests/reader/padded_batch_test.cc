@@ -88,9 +88,9 @@ TEST(PaddedBatch, LengthsRoundUpToThoseAllowedAndLongerRecordsAreCutOrRefused) {
       const uint64_t record = (**next).records()[row];
       const int64_t length = std::min(RaggedLength(record), padded);
       ASSERT_EQ(view.lengths[row], length);
-      ASSERT_EQ(std::memcmp(view.as<float>() + static_cast<int64_t>(row) * padded * 3,
-                            RaggedFeatures(record).data(), static_cast<size_t>(length) * 12),
-                0);
+      const float* features = view.as<float>() + static_cast<int64_t>(row) * padded * 3;
+      const auto expected = RaggedFeatures(record);
+      ASSERT_TRUE(std::equal(features, features + length * 3, expected.begin()));
     }
   }
   EXPECT_GE(lengths.size(), 2u);

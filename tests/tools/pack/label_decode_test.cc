@@ -195,7 +195,7 @@ Decoded DecodeWith(LabelDecoderOptions options, const SourceImage& image) {
   ClassIdMap map;
   decoded.label = LabelDecoder(options).Decode(image, &map, &decoded.unknown);
   decoded.ids.resize(map.bytes.size() / 2);
-  std::memcpy(decoded.ids.data(), map.bytes.data(), map.bytes.size());
+  if (!map.bytes.empty()) std::memcpy(decoded.ids.data(), map.bytes.data(), map.bytes.size());
   return decoded;
 }
 

@@ -21,6 +21,9 @@ bool IsValidUtf8(std::string_view text);
 constexpr uint64_t kMaxKeyBytes = 4096;
 bool IsRecordKey(std::string_view key);
 
+// Lies beside the shards of a set that is not complete yet.
+inline constexpr char kPackStateName[] = ".pack-state";
+
 constexpr uint32_t kMaxShards = 10000;  // of one split
 
 // "train-00002-of-00004.shard"

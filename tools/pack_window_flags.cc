@@ -63,6 +63,12 @@ Status CheckCrop(const WindowFlags& flags) {
         "--tile-overlap needs --crop and --crop-mode or --eval-crop-mode "
         "tile");
   }
+  if (flags.crop.has_value() &&
+      flags.tile_overlap >= std::min(flags.crop->height, flags.crop->width)) {
+    return InvalidArgumentError("--tile-overlap " + std::to_string(flags.tile_overlap) +
+                                " must be less than the sides of --crop " +
+                                FormatImageSize(*flags.crop));
+  }
   return OkStatus();
 }
 

@@ -17,6 +17,7 @@
 #include "reader/console/option_types.h"
 #include "reader/console/terminal.h"
 #include "reader/manifest.h"
+#include "reader/names.h"
 #include "reader/verify.h"
 #include "tools/progress.h"
 #include "tools/salvage/salvage.h"
@@ -41,6 +42,10 @@ Status RebuildAndWriteManifest(const std::string& path, bool quiet) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
     return InvalidArgumentError("--rebuild-manifest wants the folder of a data set, not " + path);
+  }
+  if (std::filesystem::exists(JoinPath(folder, kPackStateName), error)) {
+    return InvalidArgumentError(folder + " holds a pack that was stopped (" + kPackStateName +
+                                "); give the same pack command again to complete it");
   }
   ASSIGN_OR_RETURN(const proto::Manifest manifest, RebuildManifest(folder));
   RETURN_IF_ERROR(WriteManifest(folder, manifest));

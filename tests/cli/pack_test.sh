@@ -63,6 +63,8 @@ expect 2 pack nowhere -o out1 --crop 9x9 --variants 3
 holds err "--variants 3 needs --crop-mode random"
 expect 2 pack nowhere -o out1 --crop 9x9 --tile-overlap 3
 holds err "--tile-overlap needs"
+expect 2 pack nowhere -o out1 --crop 9x16 --crop-mode tile --tile-overlap 9
+holds err "--tile-overlap 9 must be less than the sides of --crop 9x16"
 expect 2 pack nowhere -o out1 --augment 2 --augment-with flip,shear
 holds err "there is no 'shear'"
 expect 2 pack nowhere -o out1 --max-ignore 1.5

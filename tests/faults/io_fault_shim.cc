@@ -8,6 +8,7 @@
 //   SHARDMILL_FAULT_EINTR=1      every second write fails once with EINTR (legal too)
 //   SHARDMILL_FAULT_FSYNC=1      fsync and fdatasync fail with EIO
 //   SHARDMILL_FAULT_RENAME=1     rename fails with EIO
+//   SHARDMILL_FAULT_GONE=NAME    files whose paths end so do not exist, wherever they are
 //   SHARDMILL_FAULT_FREEZE=N     the process stops itself (SIGSTOP) once it has written N bytes
 //   SHARDMILL_FAULT_RANK=R       only in rank R of a job that mpirun started
 //   SHARDMILL_FAULT_MARKER=FILE  made before the process stops itself; the other ranks write no
@@ -17,6 +18,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +137,29 @@ ssize_t pwrite64(int fd, const void* data, size_t bytes, off64_t offset) {
 
 ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {
   return pwrite64(fd, data, bytes, offset);
+}
+
+int open64(const char* path, int flags, ...) {
+  static const auto next = Next<int (*)(const char*, int, ...)>("open64");
+  const char* gone = getenv("SHARDMILL_FAULT_GONE");
+  const size_t bytes = strlen(path);
+  if (gone != nullptr && bytes >= strlen(gone) && strcmp(path + bytes - strlen(gone), gone) == 0) {
+    errno = ENOENT;
+    return -1;
+  }
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  return next(path, flags, mode);
+}
+
+int open(const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  return open64(path, flags, mode);
 }
 
 int fsync(int fd) {

@@ -83,6 +83,7 @@ faulty_case "disk full in a later shard" 3 "No space left" SHARDMILL_FAULT_AFTER
 faulty_case "I/O error" 3 "Input/output error" SHARDMILL_FAULT_AFTER=300000 SHARDMILL_FAULT_ERRNO=EIO
 faulty_case "flush fails" 3 "Input/output error" SHARDMILL_FAULT_FSYNC=1
 faulty_case "rename fails" 3 "Input/output error" SHARDMILL_FAULT_RENAME=1
+faulty_case "an input is gone for a moment" 3 "the same command goes on from there" SHARDMILL_FAULT_GONE=val/scene_0038.png
 faulty_case "short writes are completed" 0 "" SHARDMILL_FAULT_SHORT=1000
 faulty_case "interrupted writes are repeated" 0 "" SHARDMILL_FAULT_EINTR=1
 

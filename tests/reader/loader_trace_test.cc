@@ -1,22 +1,20 @@
 // Stage clocks and the Chrome trace of their spans, read back with a JSON parser.
 #include "reader/loader_trace.h"
 
-#include <google/protobuf/struct.pb.h>
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <string>
 #include <vector>
 
+#include "rapidjson/document.h"
 #include "reader/base/file.h"
 #include "tests/reader/loader_testing.h"
 
 namespace shardmill {
 namespace {
 
-using google::protobuf::Struct;
-using google::protobuf::Value;
+using rapidjson::Value;
 
 struct ParsedSpan {
   std::string stage;
@@ -40,41 +38,52 @@ struct ParsedTrace {
   }
 };
 
-const Value& Member(const Struct& object, const std::string& name) {
+const Value& Member(const Value& object, const char* name) {
   static const Value none;
-  const auto found = object.fields().find(name);
-  EXPECT_NE(found, object.fields().end()) << name;
-  return found == object.fields().end() ? none : found->second;
+  const bool found = object.IsObject() && object.HasMember(name);
+  EXPECT_TRUE(found) << name;
+  return found ? object[name] : none;
+}
+double Number(const Value& object, const char* name) {
+  const Value& value = Member(object, name);
+  EXPECT_TRUE(value.IsNumber()) << name;
+  return value.IsNumber() ? value.GetDouble() : -1;
+}
+std::string Text(const Value& object, const char* name) {
+  const Value& value = Member(object, name);
+  EXPECT_TRUE(value.IsString()) << name;
+  return value.IsString() ? value.GetString() : "";
 }
 
-void ParseEvent(const Struct& event, ParsedTrace* trace) {
-  const double thread = Member(event, "tid").number_value();
-  EXPECT_EQ(Member(event, "pid").number_value(), 1);
-  const Struct& arguments = Member(event, "args").struct_value();
-  if (Member(event, "ph").string_value() == "M") {
-    EXPECT_EQ(Member(event, "name").string_value(), "thread_name");
-    trace->lanes[thread] = Member(arguments, "name").string_value();
+void ParseEvent(const Value& event, ParsedTrace* trace) {
+  const double thread = Number(event, "tid");
+  EXPECT_EQ(Number(event, "pid"), 1);
+  const Value& arguments = Member(event, "args");
+  if (Text(event, "ph") == "M") {
+    EXPECT_EQ(Text(event, "name"), "thread_name");
+    trace->lanes[thread] = Text(arguments, "name");
     return;
   }
-  EXPECT_EQ(Member(event, "ph").string_value(), "X");
+  EXPECT_EQ(Text(event, "ph"), "X");
   ParsedSpan span;
-  span.stage = Member(event, "name").string_value();
-  span.begin_us = Member(event, "ts").number_value();
-  span.end_us = span.begin_us + Member(event, "dur").number_value();
-  span.step = Member(arguments, "step").number_value();
+  span.stage = Text(event, "name");
+  span.begin_us = Number(event, "ts");
+  span.end_us = span.begin_us + Number(event, "dur");
+  span.step = Number(arguments, "step");
   trace->spans[thread].push_back(span);
 }
 
 ParsedTrace Parse(const std::string& text) {
-  Struct document;
-  const auto status = google::protobuf::util::JsonStringToMessage(text, &document);
-  EXPECT_TRUE(status.ok()) << status.ToString() << text.substr(0, 400);
+  rapidjson::Document document;
+  document.Parse(text.data(), text.size());
+  EXPECT_FALSE(document.HasParseError()) << text.substr(0, 400);
   ParsedTrace trace;
-  for (const Value& event : Member(document, "traceEvents").list_value().values()) {
-    ParseEvent(event.struct_value(), &trace);
+  const Value& events = Member(document, "traceEvents");
+  EXPECT_TRUE(events.IsArray());
+  for (rapidjson::SizeType i = 0; events.IsArray() && i < events.Size(); ++i) {
+    ParseEvent(events[i], &trace);
   }
-  trace.spans_lost =
-      Member(Member(document, "otherData").struct_value(), "spans_lost").number_value();
+  trace.spans_lost = Number(Member(document, "otherData"), "spans_lost");
   return trace;
 }
 

@@ -16,6 +16,7 @@
 #include "reader/console/units.h"
 #include "reader/manifest.h"
 #include "reader/shard_reader.h"
+#include "reader/verify.h"
 #include "tools/pack/finished_shard.h"
 #include "tools/pack/incoming_set.h"
 #include "tools/pack/shard_files.h"
@@ -240,6 +241,10 @@ Status OutputFolder::LeaveOldSet(const std::string& refusal) {
 bool OutputFolder::CanBeKept(const PlannedShard& shard) const {
   const Result<FinishedShard> finished = ReadFinishedShard(plan_, shard, shard_folder_);
   if (!finished.ok()) return false;
+  // A power cut or a bad disk may have damaged it since.
+  const std::string path = JoinPath(shard_folder_, plan_.FileNameOf(shard));
+  const Result<VerifyReport> report = Verify(path, VerifyOptions());
+  if (!report.ok() || !report->sound()) return false;
   // A pack that stops at the first failure must meet it again, the inputs that are known to be
   // none excepted.
   return options_.on_error.skip ||

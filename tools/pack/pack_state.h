@@ -14,11 +14,10 @@
 
 #include "reader/base/checksum.h"
 #include "reader/base/status.h"
+#include "reader/names.h"
 #include "tools/pack/pack_plan.h"
 
 namespace shardmill {
-
-inline constexpr char kPackStateName[] = ".pack-state";
 
 // When the files of an input were last changed, in nanoseconds since 1970; 0 where there is none.
 struct InputTimes {

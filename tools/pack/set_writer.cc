@@ -46,6 +46,7 @@ class SetWriter {
   std::unique_ptr<OutputFolder> folder_;
   std::unique_ptr<Progress> progress_;
   WrittenSet written_;
+  bool all_built_ = false;
 };
 
 FolderUse SetWriter::Use() const {
@@ -174,16 +175,17 @@ Status SetWriter::Complete() {
   if (Use() == FolderUse::kShared) RETURN_IF_ERROR(folder_->WaitForOthers());
   RETURN_IF_ERROR(Report());
   RETURN_IF_ERROR(CheckNoSplitIsEmpty(written_.result));
+  all_built_ = true;
   RETURN_IF_ERROR(folder_->Publish());
   written_.complete = true;
   return OkStatus();
 }
 
 Status SetWriter::Explain(const Status& status) {
-  // Shards of inputs that must change first will never belong to a set.
-  const bool hopeless = status.code() == StatusCode::kDataLoss ||
-                        status.code() == StatusCode::kInvalidArgument ||
-                        status.code() == StatusCode::kNotFound;
+  // Shards of inputs that must change first will never belong to a set. An input that is gone may
+  // come back, as a disk does; and what is wrong with the set as a whole is no fault of an input.
+  const bool hopeless = !all_built_ && (status.code() == StatusCode::kDataLoss ||
+                                        status.code() == StatusCode::kInvalidArgument);
   if (hopeless && Use() == FolderUse::kWhole) {
     folder_->Discard();
     return status;

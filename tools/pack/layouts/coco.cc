@@ -1,5 +1,6 @@
 // COCO's annotation files: instances, drawn as a class map over background, and panoptic, whose
 // pictures hold segment ids.
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -60,11 +61,13 @@ class CocoReader {
   Status AddImage(const AnnotationFile& file, const CocoImage& image, InputSplit* split);
   Status AddPicture(const AnnotationFile& file, const CocoImage& image, Sample* sample);
   const ListedFile* FindImage(const AnnotationFile& file, const std::string& name) const;
+  Status CheckClassTable(const std::vector<std::string>& names) const;
 
   const LayoutInput& input_;
   const Kind& kind_;
   InputSet* set_;
-  std::set<std::string> used_;  // images that the files name
+  std::set<std::string> used_;      // images that the files name
+  std::vector<std::string> names_;  // of the classes, as the first file gives them
 };
 
 std::string Numbers(const std::vector<CocoCategory>& categories) {
@@ -73,6 +76,20 @@ std::string Numbers(const std::vector<CocoCategory>& categories) {
     text += (i == 0 ? "" : ", ") + std::to_string(categories[i].id) + " " + categories[i].name;
   }
   return text + (categories.size() > 5 ? ", …" : "");
+}
+
+// A table that the user gives adds colours; its rows must be the classes that the ids stand for.
+Status CocoReader::CheckClassTable(const std::vector<std::string>& names) const {
+  if (input_.classes.empty() || input_.options.map.has_value()) return OkStatus();
+  for (size_t i = 0; i < std::max(names.size(), input_.classes.size()); ++i) {
+    const std::string wanted = i < names.size() ? names[i] : "nothing";
+    const std::string given = i < input_.classes.size() ? input_.classes[i].name : "nothing";
+    if (wanted == given) continue;
+    return InvalidArgumentError("its categories make class " + std::to_string(i) + " " + wanted +
+                                ", the class table says " + given +
+                                "; bring its rows into the order of the categories");
+  }
+  return OkStatus();
 }
 
 // The first file makes the class table; the others must have the same categories.
@@ -100,10 +117,14 @@ Status CocoReader::AddClasses(const CocoIndex& index) {
     classes.push_back({static_cast<uint32_t>(classes.size()), category.name, std::nullopt});
   }
   if (index.categories.empty()) return InvalidArgumentError("there are no categories");
-  if (set_->labels.map.has_value() && map.ids != set_->labels.map->ids) {
+  std::vector<std::string> names;
+  for (const ClassInfo& info : classes) names.push_back(info.name);
+  if (set_->labels.map.has_value() && (map.ids != set_->labels.map->ids || names != names_)) {
     return InvalidArgumentError("its categories differ from those of the first annotation file");
   }
   if (!set_->labels.map.has_value()) {
+    RETURN_IF_ERROR(CheckClassTable(names));
+    names_ = std::move(names);
     set_->notes.push_back("categories " + Numbers(index.categories) + " become the classes from " +
                           std::to_string(map.ids.begin()->second) +
                           " on; the recipe's map holds all of them");

@@ -81,6 +81,23 @@ TEST_F(CocoTest, OptionsForLabelImagesAreRefused) {
   EXPECT_EQ(FirstValues("images/train2017/a.jpg", 3), (Values{255, 1, 1}));
 }
 
+TEST_F(CocoTest, CategoriesAreComparedByName) {
+  source_.Write(
+      "annotations/instances_val2017.json",
+      R"({"images": [], "categories": [{"id": 7, "name": "cat"}, {"id": 3, "name": "dog"}]})");
+  ExpectError(StatusCode::kInvalidArgument,
+              "annotations/instances_val2017.json: its categories differ");
+  Write();
+  TestFolder tables("coco_tables");
+  tables.Write("classes.csv", "name,r,g,b\nbackground,0,0,0\ndog,9,0,0\ncat,0,9,0\n");
+  options_.layout.classes_file = tables.At("classes.csv");
+  ExpectError(StatusCode::kInvalidArgument,
+              "its categories make class 1 cat, the class table says dog");
+  tables.Write("classes.csv", "name,r,g,b\nbackground,0,0,0\ncat,0,9,0\ndog,9,0,0\n");
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("images/train2017/a.jpg", 3), (Values{2, 1, 1}));
+}
+
 TEST_F(CocoTest, CategoryIdsCanBeKept) {
   options_.layout.keep_category_ids = true;
   ExpectPacked();

@@ -162,14 +162,22 @@ Result<SalvagePlan> MakeSalvagePlan(const std::string& folder, FileAccess access
   ASSIGN_OR_RETURN(std::vector<Peek> peeks, PeekAtAll(folder, access));
   std::optional<proto::Manifest> manifest;
   Result<proto::Manifest> read = ReadManifest(folder);
-  if (read.ok()) manifest = std::move(read).value();
+  if (read.ok()) {
+    manifest = std::move(read).value();
+  } else {
+    plan.remarks.push_back("the manifest cannot be used, so that nobody knows of shards that are " +
+                           std::string("missing altogether: ") + read.status().message());
+  }
 
   std::vector<Digest> ids;
   for (const Peek& peek : peeks) {
     if (peek.dataset_id) ids.push_back(*peek.dataset_id);
   }
-  std::optional<Digest> id = MostFrequent(ids);
-  if (!id && manifest) id = DigestFromHex(manifest->dataset_id());
+  // A manifest in order says which set this is, however many foreign shards lie beside.
+  std::optional<Digest> id = manifest ? DigestFromHex(manifest->dataset_id()) : std::nullopt;
+  if (!id || (!ids.empty() && std::find(ids.begin(), ids.end(), *id) == ids.end())) {
+    if (const std::optional<Digest> most = MostFrequent(ids)) id = most;
+  }
   if (!id) return DataLossError(folder + ": no shard says any more which data set it belongs to");
   plan.dataset_id = *id;
   if (manifest && DigestFromHex(manifest->dataset_id()) != id) {

@@ -100,7 +100,7 @@ std::string SalvageReportJson(const std::string& path, const std::string& out,
   json.Key("lost").BeginArray();
   for (const Loss& loss : report.losses) WriteLoss(loss, &json);
   json.EndArray();
-  json.Key("left_aside").BeginArray();
+  json.Key("remarks").BeginArray();
   for (const std::string& remark : report.remarks) json.String(remark);
   json.EndArray();
   json.EndObject();

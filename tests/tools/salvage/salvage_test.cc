@@ -192,9 +192,25 @@ TEST_F(SalvageTest, MissingDamagedOrForeignManifestCostsNothing) {
     }
     const SalvageReport report = Run();
     EXPECT_TRUE(report.losses.empty()) << manifest;
-    EXPECT_EQ(report.remarks.size(), manifest == "stale" ? 1u : 0u);
+    EXPECT_EQ(report.remarks.size(), 1u) << manifest;
     EXPECT_EQ(ReadBytes(out_ + "/manifest.json"), sound_["manifest.json"]) << manifest;
   }
+}
+
+TEST_F(SalvageTest, ManifestInOrderSaysWhichSetIsSaved) {
+  // More foreign shards than own ones.
+  const std::string foreign = EmptyFolder("salvage_foreign");
+  for (uint32_t k = 0; k < 6; ++k) {
+    ShardPlan plan = PlanOf("train", k, 6, 4);
+    plan.dataset_id = Digest128("another data set");
+    const auto result = WriteTestShard(foreign, plan, ImageAndLabel(), 5);
+    ASSERT_TRUE(result.ok()) << result.status().ToString();
+    fs::copy_file(foreign + "/" + result->file, folder_ + "/" + result->file);
+  }
+  const SalvageReport report = Run();
+  EXPECT_TRUE(report.losses.empty());
+  EXPECT_EQ(report.remarks.size(), 6u);
+  EXPECT_EQ(ReadBytes(out_ + "/manifest.json"), sound_["manifest.json"]);
 }
 
 TEST_F(SalvageTest, AnyDamageLeavesExactlyTheUndamagedRecords) {

@@ -136,6 +136,8 @@ const ListedFile* ListedFileFinder::Find(std::string_view listed) const {
     if (slash == std::string_view::npos) {
       return path.front() == '/' ? listing_.Find(path.substr(1)) : nullptr;
     }
+    // A path into a folder that is there means a file of that folder, which is missing.
+    if (path.front() != '/' && listing_.HasFolder(path.substr(0, slash))) return nullptr;
     path.remove_prefix(path.front() == '/' ? 1 : slash + 1);
   }
   return nullptr;
@@ -143,6 +145,8 @@ const ListedFile* ListedFileFinder::Find(std::string_view listed) const {
 
 const ListedFile* ListedFileFinder::FindImage(std::string_view listed) {
   if (const ListedFile* file = Find(listed)) return file;
+  // A path that names a folder means the file in it, and no other of the same name.
+  if (listed.find_first_of("/\\") != std::string_view::npos) return nullptr;
   if (!by_name_.has_value()) {
     by_name_.emplace();
     for (const ListedFile& file : listing_.files) {

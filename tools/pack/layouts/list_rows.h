@@ -38,10 +38,12 @@ class ListedFileFinder {
  public:
   explicit ListedFileFinder(const FolderListing& listing) : listing_(listing) {}
 
-  // The longest end of the path that exists below the root. A list cannot leave the root, because
-  // only files of the listing are found. nullptr: there is none.
+  // The longest end of the path that exists below the root, but nothing shorter than an end that
+  // leads into a folder of the root. A list cannot leave the root, because only files of the
+  // listing are found. nullptr: there is none.
   const ListedFile* Find(std::string_view listed) const;
-  // The same, or the only image of that name anywhere, with or without its extension.
+  // The same, or for a bare name the only image of that name anywhere, with or without its
+  // extension.
   const ListedFile* FindImage(std::string_view listed);
 
  private:

@@ -110,6 +110,21 @@ TEST_F(ListPackTest, ImageNamedTwiceOrAmbiguousIsFound) {
               "the source folder, or more than once");
 }
 
+TEST_F(ListPackTest, MissingFileIsNotExchangedForAnotherOfItsName) {
+  for (const char* image : {"dog/1.jpg", "cat/2.jpg"}) AddImage(image);
+  source_.Write("train.csv", "path,class\ncat/2.jpg,cat\ncat/1.jpg,cat\n");
+  ExpectError(StatusCode::kNotFound,
+              "train.csv line 3 names image cat/1.jpg, which does not exist");
+  // The folder val is there, so that val/labels/3.png means no file of labels.
+  source_.Write("classes.txt", "a\nb\n");
+  AddImage("val/images/3.jpg");
+  source_.Write("labels/3.png", GrayPng(kSize, {1}));
+  source_.Write("train.csv", "image,label\nval/images/3.jpg,val/labels/3.png\n");
+  options_.layout.layout = "list";
+  options_.layout.list = "train.csv";
+  ExpectError(StatusCode::kNotFound, "val/labels/3.png, which does not exist");
+}
+
 TEST_F(ListPackTest, LineWithoutALabelIsRefused) {
   AddImage("1.jpg");
   AddImage("2.jpg");

@@ -152,6 +152,9 @@ Shape TimeLayer(const LayerSpec& spec, const std::vector<Shape>& inputs, KernelT
       return {output.n, 1, 1, output.c};
     case LayerKind::kRelu:
       return output;
+    default:
+      // Only U-Net and the classifier are timed, which have no other kinds.
+      SHARDMILL_CHECK(false);
   }
   return output;
 }

@@ -2,14 +2,13 @@
 //
 // Shard k of a split of the new set holds what could be saved of shard k of the old one, in order
 // and bit for bit; a shard that is lost becomes an empty one. A record is saved when all its fields
-// and its metadata are sound, its block is in its place, and no earlier sound record has its key. So the
-// new set is always one that verification finds intact.
-// Works without a manifest, with one that is damaged or of another set, and with shards whose
-// superblock, schema, footer or end is lost, as long as one shard or the manifest still has the
-// schema. The statistics of a shard that lost records are counted again.
-// The data set id stays when nothing was lost; else it is the XXH3-128 of the old one and of what
-// was saved (see FORMAT.md).
-// Memory: that of verification, and one block for each thread.
+// and its metadata are sound, its block is in its place, and no earlier sound record has its key.
+// So the new set is always one that verification finds intact. Works without a manifest, with one
+// that is damaged or of another set, and with shards whose superblock, schema, footer or end is
+// lost, as long as one shard or the manifest still has the schema. The statistics of a shard that
+// lost records are counted again. The data set id stays when nothing was lost; else it is the
+// XXH3-128 of the old one and of what was saved (see FORMAT.md). Memory: that of verification, and
+// one block for each thread.
 #pragma once
 
 #include <cstdint>

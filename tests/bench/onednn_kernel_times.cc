@@ -6,6 +6,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <unordered_map>
 
+#include "reader/base/status.h"
 #include "tests/bench/bench_clock.h"
 #include "trainer/ops/op_shapes.h"
 

@@ -1,9 +1,9 @@
 // The program `shardmill-train`.
 #include <string>
 
+#include "reader/base/launch.h"
 #include "reader/base/version.h"
 #include "reader/console/command_line.h"
-#include "reader/base/launch.h"
 #include "trainer/comm/rank_guard.h"
 #include "trainer/train_command.h"
 

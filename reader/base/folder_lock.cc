@@ -44,6 +44,14 @@ void WriteHolder(int file, LockKind kind, const std::string& purpose) {
   (void)(::write(file, line.data(), line.size()) == 0);
 }
 
+std::string FirstLine(int file) {
+  char text[4096];
+  const ssize_t size = ::pread(file, text, sizeof text, 0);
+  if (size <= 0) return "";
+  const std::string_view line(text, static_cast<size_t>(size));
+  return std::string(line.substr(0, line.find('\n')));
+}
+
 // False only for a process of this host that is certainly gone.
 bool MayBeAlive(const std::string& holder) {
   const size_t on = holder.find(kOn);
@@ -83,15 +91,19 @@ Result<std::optional<FolderLock>> FolderLock::TryAcquire(const std::string& fold
       return std::optional<FolderLock>();
     }
     if (StillHasItsName(file, path)) {
+      std::string before = kind == LockKind::kAlone ? FirstLine(file) : "";
       WriteHolder(file, kind, purpose);
-      return std::optional<FolderLock>(FolderLock(path, file, kind));
+      return std::optional<FolderLock>(FolderLock(path, file, kind, std::move(before)));
     }
     ::close(file);
   }
 }
 
 FolderLock::FolderLock(FolderLock&& other) noexcept
-    : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)), kind_(other.kind_) {}
+    : path_(std::move(other.path_)),
+      file_(std::exchange(other.file_, -1)),
+      kind_(other.kind_),
+      abandoned_by_(std::move(other.abandoned_by_)) {}
 
 FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {
   if (this == &other) return *this;
@@ -99,6 +111,7 @@ FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {
   path_ = std::move(other.path_);
   file_ = std::exchange(other.file_, -1);
   kind_ = other.kind_;
+  abandoned_by_ = std::move(other.abandoned_by_);
   return *this;
 }
 
@@ -142,11 +155,6 @@ void FolderLock::Abandon(const std::string& holder) {
     (void)(::write(file_, line.data(), line.size()) == 0);
   }
   ::close(std::exchange(file_, -1));
-}
-
-std::string FolderLock::LastHolder(const std::string& folder, const std::string& name) {
-  const Result<std::string> text = ReadFile(JoinPath(folder, name), kMaxHolderBytes);
-  return text.ok() ? text->substr(0, text->find('\n')) : "";
 }
 
 std::string FolderLock::Holders(const std::string& folder, const std::string& name) {

@@ -42,19 +42,22 @@ class FolderLock {
   // empty: with the line of this one.
   void Abandon(const std::string& holder);
 
-  // The line of whoever has the lock, or has abandoned it; empty: nobody.
-  static std::string LastHolder(const std::string& folder, const std::string& name);
+  // The line of who held a lock alone before this holder and ended without giving it back, as a
+  // process that is killed does; empty: nobody. Read under the lock, so of several who take it one
+  // after the other each sees what its predecessor left.
+  const std::string& abandoned_by() const { return abandoned_by_; }
   // The living holders of a lock, as they named themselves: "process 4242 on node7, a purpose".
   // Empty when that is not known.
   static std::string Holders(const std::string& folder, const std::string& name = kFolderLockName);
 
  private:
-  FolderLock(std::string path, int file, LockKind kind)
-      : path_(std::move(path)), file_(file), kind_(kind) {}
+  FolderLock(std::string path, int file, LockKind kind, std::string abandoned_by)
+      : path_(std::move(path)), file_(file), kind_(kind), abandoned_by_(std::move(abandoned_by)) {}
 
   std::string path_;
   int file_;  // -1: given back
   LockKind kind_;
+  std::string abandoned_by_;
 };
 
 }  // namespace shardmill

@@ -314,10 +314,6 @@ Result<std::optional<FolderLock>> OutputFolder::Claim(const PlannedShard& shard,
                                 purpose);
 }
 
-std::string OutputFolder::LastClaimHolder(const PlannedShard& shard) const {
-  return FolderLock::LastHolder(shard_folder_, ClaimName(plan_.FileNameOf(shard)));
-}
-
 std::string OutputFolder::ClaimHolder(const PlannedShard& shard) const {
   return FolderLock::Holders(shard_folder_, ClaimName(plan_.FileNameOf(shard)));
 }

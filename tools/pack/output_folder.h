@@ -54,9 +54,6 @@ class OutputFolder {
   // The right to make a shard; nothing while another process has it. `purpose` is told to others.
   Result<std::optional<FolderLock>> Claim(const PlannedShard& shard,
                                           const std::string& purpose) const;
-  // Who has claimed a shard, or ended with its claim; empty: nobody.
-  std::string LastClaimHolder(const PlannedShard& shard) const;
-
   std::string ClaimHolder(const PlannedShard& shard) const;  // for a message
 
   // Waits until all others that share the folder have left it.

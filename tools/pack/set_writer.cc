@@ -30,8 +30,7 @@ class SetWriter {
   Status Build();
   Status BuildBesideOthers(PackRun* run, std::vector<PlannedShard> left);
   Status BuildOne(PackRun* run, const PlannedShard& shard);
-  Status BuildClaimed(PackRun* run, const PlannedShard& shard, const std::string& last_holder,
-                      FolderLock* claim);
+  Status BuildClaimed(PackRun* run, const PlannedShard& shard, FolderLock* claim);
   Status CheckAllAreThere() const;
   Status Report();
   Status Complete();
@@ -64,8 +63,8 @@ void SetWriter::TellWhatIsKept() const {
 
 // A rank that fails leaves its claim as one that is killed does: so rank 0 does not finish the set
 // while the launcher ends the job.
-Status SetWriter::BuildClaimed(PackRun* run, const PlannedShard& shard,
-                               const std::string& last_holder, FolderLock* claim) {
+Status SetWriter::BuildClaimed(PackRun* run, const PlannedShard& shard, FolderLock* claim) {
+  const std::string last_holder = claim->abandoned_by();
   const bool is_job = writing_.launch.size > 1;
   if (is_job && last_holder.find(kRankPurpose) != std::string::npos) {
     claim->Abandon(last_holder);
@@ -82,7 +81,6 @@ Status SetWriter::BuildClaimed(PackRun* run, const PlannedShard& shard,
 Status SetWriter::BuildOne(PackRun* run, const PlannedShard& shard) {
   RETURN_IF_ERROR(CheckInterrupt());
   if (!folder_->IsFinished(shard)) {
-    const std::string last_holder = folder_->LastClaimHolder(shard);
     const Launch& launch = writing_.launch;
     const std::string purpose = launch.size == 1 ? ""
                                                  : kRankPurpose + std::to_string(launch.rank) +
@@ -90,7 +88,7 @@ Status SetWriter::BuildOne(PackRun* run, const PlannedShard& shard) {
     ASSIGN_OR_RETURN(std::optional<FolderLock> claim, folder_->Claim(shard, purpose));
     if (!claim.has_value()) return OkStatus();
     // It may have been finished just before it was claimed.
-    if (!folder_->IsFinished(shard)) return BuildClaimed(run, shard, last_holder, &*claim);
+    if (!folder_->IsFinished(shard)) return BuildClaimed(run, shard, &*claim);
   }
   progress_->Add(plan_.InputsOf(shard), 0);
   return OkStatus();

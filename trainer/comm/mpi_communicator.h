@@ -9,8 +9,8 @@
 
 #include <memory>
 
-#include "trainer/comm/communicator.h"
 #include "reader/base/launch.h"
+#include "trainer/comm/communicator.h"
 
 namespace shardmill {
 

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <string>
 
-#include "reader/base/status.h"
 #include "reader/base/launch.h"
+#include "reader/base/status.h"
 #include "trainer/comm/rank_page.h"
 
 namespace shardmill {

@@ -95,6 +95,27 @@ TEST(FolderLock, LocksOfOtherNamesAreIndependent) {
   EXPECT_FALSE(FolderLock::TryAcquire(folder, LockKind::kAlone, ".one")->has_value());
 }
 
+TEST(FolderLock, WhoEndedWithTheLockIsNamedToTheNextHolderOnly) {
+  const std::string folder = EmptyFolder("abandoned");
+  {
+    auto lock = FolderLock::TryAcquire(folder, LockKind::kAlone, ".claim", "rank 3");
+    ASSERT_TRUE(lock->has_value());
+    EXPECT_EQ((*lock)->abandoned_by(), "");
+    (*lock)->Abandon("");
+  }
+  {
+    auto lock = FolderLock::TryAcquire(folder, LockKind::kAlone, ".claim", "rank 1");
+    ASSERT_TRUE(lock->has_value());
+    EXPECT_NE((*lock)->abandoned_by().find(", rank 3"), std::string::npos);
+    (*lock)->Abandon((*lock)->abandoned_by());  // for the one who has to know
+  }
+  {
+    auto lock = FolderLock::TryAcquire(folder, LockKind::kAlone, ".claim", "rank 0");
+    EXPECT_NE((*lock)->abandoned_by().find(", rank 3"), std::string::npos);
+  }
+  EXPECT_EQ((*FolderLock::TryAcquire(folder, LockKind::kAlone, ".claim"))->abandoned_by(), "");
+}
+
 TEST(FolderLock, LivingHoldersAreNamedWithTheirPurpose) {
   const std::string folder = EmptyFolder("holders");
   EXPECT_EQ(FolderLock::Holders(folder), "");

@@ -1,7 +1,8 @@
 // The configuration of a run: flags, a JSON file, the checkpoint that is resumed, defaults.
 //
 // proto::TrainConfig holds the values. What was given wins in this order: flag, --config file,
-// checkpoint, default. One table in config.cc makes parser, help and checks for flags and keys.
+// checkpoint, default. One table in config_table.cc makes parser, help and checks for flags and
+// keys.
 #pragma once
 
 #include <map>

@@ -15,6 +15,13 @@ Options DataOptions() {
       {"dataset", "Data", "DATASET", "Folder of packed shards"},
       {"train_split", "Data", "NAME", "Split to train on"},
       {"val_split", "Data", "NAME", "Split to evaluate on"},
+      {"io",
+       "Data",
+       "NAME",
+       "How shards are read: mmap; pread; direct: past the page cache, for more data than memory",
+       0,
+       0,
+       {"mmap", "pread", "direct"}},
   };
 }
 

@@ -77,6 +77,7 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenTraining(std::shared_ptr<const D
   loader_options.epochs = options.epochs - options.first_epoch;
   loader_options.rank = options.rank;
   loader_options.ranks = options.ranks;
+  loader_options.io = options.io;
   ASSIGN_OR_RETURN(std::unique_ptr<BatchLoader> loader,
                    BatchLoader::Open(std::move(dataset), loader_options));
   return std::unique_ptr<DataFeed>(
@@ -86,7 +87,7 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenTraining(std::shared_ptr<const D
 Result<std::unique_ptr<DataFeed>> DataFeed::OpenEvaluation(std::shared_ptr<const Dataset> dataset,
                                                            const DataTask& task,
                                                            const std::string& split, uint64_t batch,
-                                                           uint32_t rank, uint32_t ranks) {
+                                                           uint32_t rank, uint32_t ranks, Io io) {
   ASSIGN_OR_RETURN(const Dataset::Split* records, dataset->split(split));
   const uint64_t largest = std::max<uint64_t>(records->records(), 1);
   ASSIGN_OR_RETURN(
@@ -96,6 +97,7 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenEvaluation(std::shared_ptr<const
   loader_options.ranks = ranks;
   loader_options.order = Order::kStored;
   loader_options.tail = TailPolicy::kPartial;
+  loader_options.io = io;
   ASSIGN_OR_RETURN(std::unique_ptr<BatchLoader> loader,
                    BatchLoader::Open(std::move(dataset), loader_options));
   return std::unique_ptr<DataFeed>(new DataFeed(task, std::move(loader), rank, ranks));

@@ -40,6 +40,7 @@ struct TrainingFeedOptions {
   uint64_t first_step = 0;   // within first_epoch
   uint32_t rank = 0;         // which part of each batch comes: SliceForRank
   uint32_t ranks = 1;
+  Io io = Io::kMapped;
 };
 
 // The most frames of a sequence of the split; the fixed number where all have the same.
@@ -54,7 +55,8 @@ class DataFeed {
   static Result<std::unique_ptr<DataFeed>> OpenEvaluation(std::shared_ptr<const Dataset> dataset,
                                                           const DataTask& task,
                                                           const std::string& split, uint64_t batch,
-                                                          uint32_t rank = 0, uint32_t ranks = 1);
+                                                          uint32_t rank = 0, uint32_t ranks = 1,
+                                                          Io io = Io::kMapped);
 
   // nullopt at the end.
   Result<std::optional<FeedBatch>> Next();

@@ -82,10 +82,11 @@ Result<EvaluationResult> Evaluate(BatchEngine* engine, Communicator* communicato
                                   std::shared_ptr<const Dataset> dataset, const DataTask& task,
                                   const EvaluationOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(const std::unique_ptr<DataFeed> feed,
-                   DataFeed::OpenEvaluation(std::move(dataset), task, options.split, options.batch,
-                                            static_cast<uint32_t>(communicator->rank()),
-                                            static_cast<uint32_t>(communicator->size())));
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<DataFeed> feed,
+      DataFeed::OpenEvaluation(std::move(dataset), task, options.split, options.batch,
+                               static_cast<uint32_t>(communicator->rank()),
+                               static_cast<uint32_t>(communicator->size()), options.io));
   ASSIGN_OR_RETURN(EvaluationResult result,
                    Evaluation(engine, communicator, task, options).Run(feed.get()));
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "reader/base/status.h"
+#include "reader/batch_loader.h"
 #include "reader/dataset.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data_task.h"
@@ -18,6 +19,7 @@ namespace shardmill {
 struct EvaluationOptions {
   std::string split;
   uint64_t batch = 1;
+  Io io = Io::kMapped;
   // Called after each batch with the records done, of all ranks; OK to go on. What it returns
   // ends the evaluation on all ranks: there Evaluate returns Cancelled.
   std::function<Status(uint64_t records)> progress;

@@ -28,6 +28,11 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// Of shards that are opened with pread, too, the loader reads through the page cache.
+Io IoOf(const proto::TrainConfig& config) {
+  return config.io() == "direct" ? Io::kDirect : Io::kMapped;
+}
+
 class TrainLoop {
  public:
   TrainLoop(TrainSetup* setup, Console* console, std::optional<JsonlLog> log)
@@ -135,6 +140,7 @@ Status TrainLoop::OpenFeed() {
   options.first_step = progress_.step_in_epoch();
   options.rank = communicator_.rank();
   options.ranks = communicator_.size();
+  options.io = IoOf(config_);
   if (options.first_step == setup_.steps_per_epoch) {
     // Only the end of that epoch is left to do.
     ++options.first_epoch;
@@ -296,6 +302,7 @@ Result<EvaluationEvent> TrainLoop::RunEvaluation() {
   EvaluationOptions options;
   options.split = config_.val_split();
   options.batch = config_.batch();
+  options.io = IoOf(config_);
   options.progress = [this](uint64_t records) {
     console_.Busy("evaluating: " + std::to_string(records) + " of " +
                   std::to_string(setup_.val_records) + " records");

@@ -79,7 +79,11 @@ const proto::Split* FindSplit(const proto::Manifest& manifest, const std::string
 
 Status OpenData(TrainSetup* setup) {
   const proto::TrainConfig& config = setup->config;
-  ASSIGN_OR_RETURN(setup->dataset, Dataset::Open(config.dataset()));
+  const bool maps = config.io() != "pread";
+  ASSIGN_OR_RETURN(setup->dataset,
+                   Dataset::Open(config.dataset(), {},
+                                 {ChecksumPolicy::kFirstTouch,
+                                  maps ? FileAccess::kMapped : FileAccess::kPread}));
   ASSIGN_OR_RETURN(const Dataset::Split* train, setup->dataset->split(config.train_split()));
   setup->train_records = train->records();
   if (config.eval_every() > 0) {

@@ -241,6 +241,19 @@ TEST(TrainProgram, NotFiniteLossStopsWithStepAndRecords) {
   EXPECT_GT(std::filesystem::file_size(path), 6u * 16 * 16 * 13) << path;
 }
 
+TEST(TrainProgram, EveryWayToReadGivesTheSameWeights) {
+  std::vector<std::string> hashes;
+  for (const std::string io : {"mmap", "pread", "direct"}) {
+    const ProgramResult result =
+        RunTrainer(Small(Shapes(), FreshPath("io_" + io)) + Words{"--io", io, "--epochs", "1"});
+    if (result.exit_code == 3 && io == "direct") GTEST_SKIP() << result.err;
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    hashes.push_back(ValueAfter(result.out, "weights hash"));
+  }
+  EXPECT_EQ(hashes[0].size(), 32u);
+  EXPECT_EQ(hashes, std::vector<std::string>(3, hashes[0]));
+}
+
 TEST(TrainProgram, KeepsTheCheckpointsOfTheLastEpochsAndExports) {
   const std::string output = FreshPath("keeps");
   ASSERT_EQ(RunTrainer(Small(Shapes(), output) + Words{"--keep-epochs", "2"}).exit_code, 0);

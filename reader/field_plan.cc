@@ -63,6 +63,11 @@ Result<std::vector<uint8_t>> PadElement(const FieldSpec& spec, double value) {
   return std::vector<uint8_t>(DTypeBytes(spec.dtype), 0);
 }
 
+// Images and class maps: what flips and crops apply to.
+bool IsSpatial(const FieldSpec& spec) {
+  return spec.role == Role::kImage || spec.role == Role::kClassMap;
+}
+
 bool IsIndexLabel(const FieldSpec& spec) { return spec.encoding == LabelEncoding::kIndex; }
 
 // Elements per pixel: channels, or the class axis of a one-hot label.
@@ -120,10 +125,6 @@ Status TrainMoments(const Dataset& dataset, std::vector<double>* mean,
 
 }  // namespace
 
-bool IsSpatial(const FieldSpec& spec) {
-  return spec.role == Role::kImage || spec.role == Role::kClassMap;
-}
-
 Status FieldPlan::Deliver(const uint8_t* tensor, uint64_t elements, uint8_t* out) const {
   const uint64_t pixels = elements / pixel_elements;
   if (normalizer.has_value()) {
@@ -147,6 +148,11 @@ Result<FieldPlan> FieldPlanner::Plan(const FieldRequest& request) const {
   plan.pixel_elements = PixelElements(plan.stored);
   if (plan.stored.IsFixedShape()) plan.stored_bytes = plan.stored.TensorBytes();
   FieldSpec shaped = plan.stored;
+  if (request.moves_with_image && plan.stored.shape.size() < 2) {
+    return InvalidArgumentError(Quoted(plan.stored) +
+                                " has no height and width to move with the image");
+  }
+  plan.is_spatial = IsSpatial(plan.stored) || request.moves_with_image;
   RETURN_IF_ERROR(PlanWindow(&plan, &shaped));
   RETURN_IF_ERROR(PlanPadding(request, shaped, &plan));
   RETURN_IF_ERROR(PlanDelivery(request, shaped, &plan));
@@ -155,15 +161,17 @@ Result<FieldPlan> FieldPlanner::Plan(const FieldRequest& request) const {
   return plan;
 }
 
-// What flips and crops make of the shape.
+// What augmentation makes of the shape.
 Status FieldPlanner::PlanWindow(FieldPlan* plan, FieldSpec* shaped) const {
   const FieldSpec& stored = plan->stored;
-  if (!augment.IsOn() || !IsSpatial(stored)) return OkStatus();
+  plan->has_colors = augment.ChangesColors() && stored.role == Role::kImage;
+  if (!plan->has_colors && !(augment.MovesPixels() && plan->is_spatial)) return OkStatus();
   if (stored.shape.size() > 2 && stored.shape[2] == kVariableDim) {
     return InvalidArgumentError(Quoted(stored) +
                                 " has a varying number of channels; it cannot be "
                                 "flipped or cropped");
   }
+  if (stored.role == Role::kImage) RETURN_IF_ERROR(CheckAugmentedImage(stored, augment));
   plan->has_window = true;
   double outside = stored.role == Role::kImage ? augment.pad_value : 0;
   if (IsIndexLabel(stored)) {
@@ -172,12 +180,13 @@ Status FieldPlanner::PlanWindow(FieldPlan* plan, FieldSpec* shaped) const {
     outside = ignore.value_or(0);
   }
   ASSIGN_OR_RETURN(plan->pad_element, PadElement(stored, outside));
-  if (!augment.HasCrop()) return OkStatus();
+  if (!augment.HasCrop() && !augment.Scales()) return OkStatus();
   if (plan->lacks_pad_element && stored.IsFixedShape() &&
       MayReachOutside(augment, stored.shape[0], stored.shape[1])) {
     return InvalidArgumentError("the crop may reach over the edge of " + Quoted(stored) +
                                 ", but the data set has no ignore value to stand there");
   }
+  if (!augment.HasCrop()) return OkStatus();
   shaped->shape[0] = augment.crop_height;
   shaped->shape[1] = augment.crop_width;
   return OkStatus();
@@ -274,7 +283,8 @@ Status CheckSpatialFields(const std::vector<FieldPlan>& fields) {
   }
   if (first != nullptr) return OkStatus();
   return InvalidArgumentError(
-      "augment flips or crops, but none of the fields asked for is an image or a class map");
+      "augment is given, but none of the fields asked for is an image or a class map that it could "
+      "change");
 }
 
 }  // namespace shardmill

@@ -29,7 +29,9 @@ struct FieldPlan {
   std::optional<ImageNormalizer> normalizer;
   uint64_t pixel_elements = 1;  // of the stored tensor, per pixel
 
-  bool has_window = false;           // flips and crops apply
+  bool is_spatial = false;           // lies on the image, or is it
+  bool has_window = false;           // pixels are moved, or at least copied to change colours
+  bool has_colors = false;           // colours are changed
   std::vector<uint8_t> pad_element;  // stands outside of the source
   bool lacks_pad_element = false;    // there is no label for that
   std::optional<Padding> padding;
@@ -45,9 +47,6 @@ struct FieldPlan {
   // From a tensor of `elements` elements to the slot; both may be the same unless Converts().
   Status Deliver(const uint8_t* tensor, uint64_t elements, uint8_t* out) const;
 };
-
-// Images and class maps: what flips and crops apply to.
-bool IsSpatial(const FieldSpec& spec);
 
 struct FieldPlanner {
   const Dataset& dataset;

@@ -31,6 +31,9 @@ struct FieldRequest {
   // empty: those of the split "train", as the manifest says them.
   std::vector<double> mean = {};
   std::vector<double> deviation = {};
+  // A tensor [H, W, …] that lies on the image, such as soft labels: it is cut, turned and scaled
+  // with it, by nearest pixel as class maps are, and is 0 outside of the source.
+  bool moves_with_image = false;
 };
 
 }  // namespace shardmill

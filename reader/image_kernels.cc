@@ -110,6 +110,35 @@ void SplitChannels(DType dtype, const uint8_t* in, uint64_t pixels, uint64_t cha
   }
 }
 
+// The sums stay below 2^31: factors are below 12 (see ColorChange), samples below 2^8, and so is
+// the offset after the limits of brightness and mean.
+uint64_t MapColorVectors(const ColorMap& map, uint64_t pixels, uint8_t* rgb) {
+  const hn::ScalableTag<int32_t> wide;
+  const hn::Rebind<uint8_t, decltype(wide)> narrow;
+  using V = hn::Vec<decltype(wide)>;
+  const uint64_t lanes = hn::Lanes(wide);
+  const auto offset = hn::Set(wide, static_cast<int32_t>(map.offset));
+  const auto level = [&](size_t c, V red, V green, V blue) HWY_ATTR {
+    const auto& factor = map.factor[c];
+    V sum = hn::Add(offset, hn::Mul(red, hn::Set(wide, factor[0])));
+    sum = hn::Add(sum, hn::Mul(green, hn::Set(wide, factor[1])));
+    sum = hn::Add(sum, hn::Mul(blue, hn::Set(wide, factor[2])));
+    // Demotion limits to 0 … 255.
+    return hn::DemoteTo(narrow, hn::ShiftRight<ColorMap::kBits>(sum));
+  };
+  uint64_t i = 0;
+  for (; i + lanes <= pixels; i += lanes, rgb += 3 * lanes) {
+    hn::Vec<decltype(narrow)> r, g, b;
+    hn::LoadInterleaved3(narrow, rgb, r, g, b);
+    const V red = hn::PromoteTo(wide, r);
+    const V green = hn::PromoteTo(wide, g);
+    const V blue = hn::PromoteTo(wide, b);
+    hn::StoreInterleaved3(level(0, red, green, blue), level(1, red, green, blue),
+                          level(2, red, green, blue), narrow, rgb);
+  }
+  return i;
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace shardmill
 HWY_AFTER_NAMESPACE();
@@ -119,6 +148,7 @@ namespace shardmill {
 
 HWY_EXPORT(NormalizeValues);
 HWY_EXPORT(SplitChannels);
+HWY_EXPORT(MapColorVectors);
 
 void NormalizeValues(DType dtype, const uint8_t* in, uint64_t count, uint64_t period,
                      const float* mean, const float* factor, float* out) {
@@ -128,6 +158,10 @@ void NormalizeValues(DType dtype, const uint8_t* in, uint64_t count, uint64_t pe
 void SplitChannels(DType dtype, const uint8_t* in, uint64_t pixels, uint64_t channels,
                    uint64_t plane_stride, uint8_t* planes) {
   HWY_DYNAMIC_DISPATCH(SplitChannels)(dtype, in, pixels, channels, plane_stride, planes);
+}
+
+uint64_t MapColorVectors(const ColorMap& map, uint64_t pixels, uint8_t* rgb) {
+  return HWY_DYNAMIC_DISPATCH(MapColorVectors)(map, pixels, rgb);
 }
 
 }  // namespace shardmill

@@ -1,9 +1,10 @@
-// The vector code behind ImageNormalizer: one version per instruction set, chosen at run time.
-// Pure functions.
+// The vector code behind ImageNormalizer and MapColors: one version per instruction set, chosen at
+// run time. Pure functions.
 #pragma once
 
 #include <cstdint>
 
+#include "reader/color_change.h"
 #include "reader/schema.h"
 
 namespace shardmill {
@@ -16,5 +17,8 @@ void NormalizeValues(DType dtype, const uint8_t* in, uint64_t count, uint64_t pe
 // Channel c of pixel i of [pixels, channels] goes to element c * plane_stride + i of `planes`.
 void SplitChannels(DType dtype, const uint8_t* in, uint64_t pixels, uint64_t channels,
                    uint64_t plane_stride, uint8_t* planes);
+
+// Maps whole vectors of RGB pixels in place; returns how many pixels that were.
+uint64_t MapColorVectors(const ColorMap& map, uint64_t pixels, uint8_t* rgb);
 
 }  // namespace shardmill

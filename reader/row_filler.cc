@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <numeric>
 #include <string>
 
 namespace shardmill {
@@ -9,6 +11,8 @@ namespace {
 
 // A record whose shape varies may claim any size; more than this is no record that fits a batch.
 constexpr uint64_t kMaxShapedBytes = uint64_t{1} << 34;
+// Positions in larger images would not fit into 64 bits with their fraction.
+constexpr int64_t kMaxScaledSide = int64_t{1} << 20;
 
 // At least one byte, so that the pointer is never null.
 uint8_t* Grow(std::vector<uint8_t>* memory, uint64_t bytes) {
@@ -54,6 +58,40 @@ bool IsPrefix(const std::vector<int64_t>& shape, const std::vector<int64_t>& pad
   return shape[0] <= padded[0] && std::equal(shape.begin() + 1, shape.end(), padded.begin() + 1);
 }
 
+// Of fields whose size varies the memory grows with the first of them.
+void ReserveScaled(const FieldPlan& field, const Augment& augment, ScaledWindowCopier* scaled) {
+  if (!field.has_window || !field.stored.IsFixedShape()) return;
+  const int64_t width = field.stored.shape[1];
+  const auto samples = static_cast<int64_t>(field.pixel_elements);
+  scaled->Reserve(augment.HasCrop() ? augment.crop_width : width, width, samples);
+}
+
+// Changes the colours of the part that shows the image; the rest stays what padding is.
+template <typename Sample>
+void ChangeColors(const ColorChange& change, const ShownPart& shown, int64_t width,
+                  uint64_t channels, Sample* pixels) {
+  const uint64_t row_samples = static_cast<uint64_t>(shown.width) * channels;
+  const auto row_at = [&](int64_t y) {
+    return pixels + static_cast<uint64_t>((shown.y + y) * width + shown.x) * channels;
+  };
+  uint64_t sum = 0;
+  if (change.contrast_permille != 1000) {
+    for (int64_t y = 0; y < shown.height; ++y) {
+      const Sample* row = row_at(y);
+      sum = std::accumulate(row, row + row_samples, sum);
+    }
+  }
+  const int64_t mean = MeanLevel(sum, static_cast<uint64_t>(shown.height) * row_samples);
+  const ColorMap map = MakeColorMap(change, mean, std::numeric_limits<Sample>::max());
+  for (int64_t y = 0; y < shown.height; ++y) {
+    if (channels == 3) {
+      MapColors(map, static_cast<uint64_t>(shown.width), row_at(y));
+    } else {
+      MapGrays(map, static_cast<uint64_t>(shown.width), row_at(y));
+    }
+  }
+}
+
 std::string SizeName(int64_t height, int64_t width) {
   return std::to_string(height) + " high x " + std::to_string(width) + " wide";
 }
@@ -76,6 +114,7 @@ RowFiller::RowFiller(const BatchPlan* plan, ReadScratch* scratch, StageClock* cl
     if (field.IsPlain()) continue;
     Grow(&decoded_, field.stored_bytes);
     if (field.has_window) Grow(&windowed_, field.shaped_bytes);
+    if (plan_.augment.Scales()) ReserveScaled(field, plan_.augment, &scaled_);
     if (field.padding.has_value()) Grow(&padded_, field.shaped_bytes);
   }
 }
@@ -211,6 +250,11 @@ Result<uint8_t*> RowFiller::ApplyWindow(const FieldPlan& field, uint64_t record,
                                         const OrderKey& key, uint64_t position,
                                         const uint8_t* tensor, uint8_t* out) {
   RETURN_IF_ERROR(LocateInSplit(CheckSize(field, record), plan_, field, record));
+  if (plan_.augment.Scales() && std::max(shape_[0], shape_[1]) > kMaxScaledSide) {
+    return LocateInSplit(InvalidArgumentError("it is " + SizeName(shape_[0], shape_[1]) +
+                                              ", more than can be scaled"),
+                         plan_, field, record);
+  }
   const PixelWindow window = WindowOf(plan_.augment, key, position, shape_[0], shape_[1]);
   if (field.lacks_pad_element && !window.IsInside(shape_[0], shape_[1])) {
     return LocateInSplit(
@@ -219,13 +263,36 @@ Result<uint8_t*> RowFiller::ApplyWindow(const FieldPlan& field, uint64_t record,
                              ", but the data set has no ignore value to stand there"),
         plan_, field, record);
   }
-  const uint64_t pixel_bytes = Product(shape_, 2) * DTypeBytes(field.stored.dtype);
+  const uint64_t channels = Product(shape_, 2);
+  const uint64_t pixel_bytes = channels * DTypeBytes(field.stored.dtype);
   const PixelImage image = {tensor, shape_[0], shape_[1], pixel_bytes};
   shape_[0] = window.height;
   shape_[1] = window.width;
   if (out == nullptr) out = Grow(&windowed_, ShapeBytes(field));
-  CopyWindow(image, window, field.pad_element, out);
+  if (window.IsScaled()) {
+    CopyScaled(field, image, window, out);
+  } else {
+    CopyWindow(image, window, field.pad_element, out);
+  }
+  if (!field.has_colors) return out;
+  const ColorChange change = ColorsOf(plan_.augment, key, position);
+  const ShownPart shown = window.Shown(image.height, image.width);
+  if (field.stored.dtype == DType::kU8) {
+    ChangeColors(change, shown, window.width, channels, out);
+  } else {
+    ChangeColors(change, shown, window.width, channels, reinterpret_cast<uint16_t*>(out));
+  }
   return out;
+}
+
+// Labels hold class ids, or bits, that cannot be mixed.
+void RowFiller::CopyScaled(const FieldPlan& field, const PixelImage& image,
+                           const PixelWindow& window, uint8_t* out) {
+  if (field.stored.role == Role::kImage) {
+    scaled_.CopyLinear(image, field.stored.dtype, window, field.pad_element, out);
+  } else {
+    scaled_.CopyNearest(image, window, field.pad_element, out);
+  }
 }
 
 // One transform fits an image and its labels only when they have the same size.

@@ -11,6 +11,7 @@
 #include "reader/base/status.h"
 #include "reader/batch_plan.h"
 #include "reader/batch_slot.h"
+#include "reader/scaled_window.h"
 #include "reader/shard_reader.h"
 #include "reader/stage_clock.h"
 
@@ -42,6 +43,8 @@ class RowFiller {
                                uint64_t position, const uint8_t* tensor, uint8_t* out);
   uint8_t* ApplyPadding(const FieldPlan& field, const std::vector<int64_t>& padded_shape,
                         uint8_t* tensor, uint8_t* out);
+  void CopyScaled(const FieldPlan& field, const PixelImage& image, const PixelWindow& window,
+                  uint8_t* out);
   Status CheckSize(const FieldPlan& field, uint64_t record);
   uint64_t ShapeBytes(const FieldPlan& field) const;
 
@@ -52,6 +55,7 @@ class RowFiller {
   std::vector<int64_t> shape_;  // of the tensor in work
   std::vector<uint8_t> decoded_;
   std::vector<uint8_t> windowed_;
+  ScaledWindowCopier scaled_;
   std::vector<uint8_t> padded_;
 };
 

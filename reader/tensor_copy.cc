@@ -25,35 +25,16 @@ void Reverse(const uint8_t* pixels, int64_t count, uint64_t pixel_bytes, uint8_t
   }
 }
 
-// One row of a window: padding, pixels of an image row, padding; mirrored where asked for.
-struct WindowRow {
-  int64_t before = 0;
-  int64_t inside = 0;
-  int64_t behind = 0;
+// The places along one side of a window that lie in the image.
+struct Span {
+  int64_t begin = 0;
+  int64_t length = 0;
 };
 
-WindowRow RowOf(const PixelWindow& window, int64_t image_width) {
-  WindowRow row;
-  row.before = std::clamp<int64_t>(-window.x, 0, window.width);
-  const int64_t end = std::clamp<int64_t>(image_width - window.x, row.before, window.width);
-  row.inside = end - row.before;
-  row.behind = window.width - end;
-  return row;
-}
-
-void CopyRow(const PixelImage& image, const uint8_t* from, WindowRow row, bool mirrored,
-             const std::vector<uint8_t>& pad_element, uint8_t* out) {
-  const uint64_t elements = image.pixel_bytes / pad_element.size();
-  if (mirrored) std::swap(row.before, row.behind);
-  FillElements(pad_element, static_cast<uint64_t>(row.before) * elements, out);
-  out += static_cast<uint64_t>(row.before) * image.pixel_bytes;
-  const uint64_t inside_bytes = static_cast<uint64_t>(row.inside) * image.pixel_bytes;
-  if (mirrored) {
-    Reverse(from, row.inside, image.pixel_bytes, out);
-  } else if (inside_bytes > 0) {
-    std::memcpy(out, from, inside_bytes);
-  }
-  FillElements(pad_element, static_cast<uint64_t>(row.behind) * elements, out + inside_bytes);
+Span SpanOf(int64_t begin, int64_t length, int64_t image, bool flipped) {
+  const int64_t first = std::clamp<int64_t>(-begin, 0, length);
+  const int64_t end = std::clamp<int64_t>(image - begin, first, length);
+  return {flipped ? length - end : first, end - first};
 }
 
 uint64_t Product(const std::vector<int64_t>& shape, size_t first) {
@@ -104,22 +85,44 @@ void FillElements(const std::vector<uint8_t>& element, uint64_t count, uint8_t* 
 }
 
 bool PixelWindow::IsInside(int64_t image_height, int64_t image_width) const {
-  return y >= 0 && x >= 0 && y + height <= image_height && x + width <= image_width;
+  const ShownPart shown = Shown(image_height, image_width);
+  return shown.height == height && shown.width == width;
+}
+
+ShownPart PixelWindow::Shown(int64_t image_height, int64_t image_width) const {
+  const Span rows = SpanOf(y, height, IsScaled() ? scaled_height : image_height, flip_vertical);
+  const Span columns = SpanOf(x, width, IsScaled() ? scaled_width : image_width, flip_horizontal);
+  return {rows.begin, columns.begin, rows.length, columns.length};
+}
+
+void PadRow(const PixelWindow& window, const ShownPart& shown, uint64_t pixel_bytes,
+            const std::vector<uint8_t>& pad_element, uint8_t* row) {
+  const uint64_t elements = pixel_bytes / pad_element.size();
+  FillElements(pad_element, static_cast<uint64_t>(shown.x) * elements, row);
+  const auto end = static_cast<uint64_t>(shown.x + shown.width);
+  FillElements(pad_element, (static_cast<uint64_t>(window.width) - end) * elements,
+               row + end * pixel_bytes);
 }
 
 void CopyWindow(const PixelImage& image, const PixelWindow& window,
                 const std::vector<uint8_t>& pad_element, uint8_t* out) {
-  const WindowRow row = RowOf(window, image.width);
+  const ShownPart shown = window.Shown(image.height, image.width);
   const uint64_t row_bytes = static_cast<uint64_t>(window.width) * image.pixel_bytes;
   for (int64_t i = 0; i < window.height; ++i, out += row_bytes) {
-    const int64_t y = window.y + (window.flip_vertical ? window.height - 1 - i : i);
-    if (y < 0 || y >= image.height || row.inside == 0) {
+    if (!shown.HasRow(i)) {
       FillElements(pad_element, row_bytes / pad_element.size(), out);
       continue;
     }
-    const int64_t first = y * image.width + window.x + row.before;
-    CopyRow(image, image.pixels + static_cast<uint64_t>(first) * image.pixel_bytes, row,
-            window.flip_horizontal, pad_element, out);
+    PadRow(window, shown, image.pixel_bytes, pad_element, out);
+    const int64_t y = window.y + (window.flip_vertical ? window.height - 1 - i : i);
+    const int64_t first = y * image.width + std::max<int64_t>(window.x, 0);
+    const uint8_t* from = image.pixels + static_cast<uint64_t>(first) * image.pixel_bytes;
+    uint8_t* to = out + static_cast<uint64_t>(shown.x) * image.pixel_bytes;
+    if (window.flip_horizontal) {
+      Reverse(from, shown.width, image.pixel_bytes, to);
+    } else {
+      std::memcpy(to, from, static_cast<uint64_t>(shown.width) * image.pixel_bytes);
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -94,6 +95,64 @@ TEST(Augment, FlipsHappenAsOftenAsAskedAndIndependently) {
   EXPECT_TRUE(WindowOf(augment, kKey, 3, 4, 7).flip_horizontal);
 }
 
+TEST(Augment, ScalesAreDrawnEvenlyAndKeepTheProportions) {
+  Augment augment;
+  augment.scale_least = 0.5;
+  augment.scale_most = 2;
+  EXPECT_TRUE(MayReachOutside(augment, 100, 300));
+  double sum = 0;
+  int64_t least = 1000, most = 0;
+  constexpr uint64_t kDraws = 10000;
+  for (uint64_t position = 0; position < kDraws; ++position) {
+    const PixelWindow window = WindowOf(augment, kKey, position, 100, 300);
+    ASSERT_EQ(window.height, 100);
+    ASSERT_EQ(window.width, 300);
+    ASSERT_NEAR(static_cast<double>(window.scaled_width), 3.0 * window.scaled_height, 2);
+    // All of the image, or nothing but the image.
+    const ShownPart shown = window.Shown(100, 300);
+    ASSERT_EQ(shown.height, std::min<int64_t>(100, window.scaled_height));
+    ASSERT_EQ(shown.width, std::min<int64_t>(300, window.scaled_width));
+    least = std::min(least, window.scaled_height);
+    most = std::max(most, window.scaled_height);
+    sum += static_cast<double>(window.scaled_height);
+  }
+  EXPECT_EQ(least, 50);
+  EXPECT_EQ(most, 200);
+  EXPECT_NEAR(sum / kDraws, 125, 3);  // 6 standard deviations of the mean
+  augment.scale_least = 1;
+  EXPECT_FALSE(MayReachOutside(augment, 100, 300));
+  augment.crop_height = augment.crop_width = 101;
+  EXPECT_TRUE(MayReachOutside(augment, 100, 300));
+}
+
+TEST(Augment, ColoursAreDrawnInBothDirectionsUpToTheirLimits) {
+  Augment augment;
+  EXPECT_FALSE(ColorsOf(augment, kKey, 1).IsOn());
+  augment.brightness = 0.1;
+  augment.contrast = 0.2;
+  augment.saturation = 0.3;
+  augment.hue = 4;
+  EXPECT_TRUE(augment.IsOn());
+  EXPECT_FALSE(augment.MovesPixels());
+  int64_t least[4] = {}, most[4] = {};
+  for (uint64_t position = 0; position < 20000; ++position) {
+    const ColorChange change = ColorsOf(augment, kKey, position);
+    const int64_t drawn[4] = {change.brightness_permille, change.contrast_permille - 1000,
+                              change.saturation_permille - 1000, change.hue_millidegrees};
+    for (int i = 0; i < 4; ++i) {
+      least[i] = std::min(least[i], drawn[i]);
+      most[i] = std::max(most[i], drawn[i]);
+    }
+  }
+  const int64_t limits[4] = {100, 200, 300, 4000};
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_GE(least[i], -limits[i]);
+    EXPECT_LE(most[i], limits[i]);
+    EXPECT_NEAR(static_cast<double>(least[i]), static_cast<double>(-limits[i]), 4);
+    EXPECT_NEAR(static_cast<double>(most[i]), static_cast<double>(limits[i]), 4);
+  }
+}
+
 TEST(Augment, BadOptionsAreInvalidArgument) {
   auto code = [](auto change) {
     Augment augment;
@@ -110,8 +169,38 @@ TEST(Augment, BadOptionsAreInvalidArgument) {
   EXPECT_EQ(code([](A a) { a->crop_height = 0; }), StatusCode::kInvalidArgument);
   EXPECT_EQ(code([](A a) { a->crop_width = -1; }), StatusCode::kInvalidArgument);
   EXPECT_EQ(code([](A a) { a->border = -1; }), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code([](A a) { a->scale_least = 0.5; }), StatusCode::kOk);
+  EXPECT_EQ(code([](A a) { a->scale_least = 0; }), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code([](A a) { a->scale_least = 1.5; }), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code([](A a) { a->scale_most = 17; }), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code([](A a) { a->scale_most = std::nan(""); }), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code([](A a) { a->contrast = 1.5; }), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code([](A a) { a->brightness = std::nan(""); }), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code([](A a) { a->hue = 181; }), StatusCode::kInvalidArgument);
   EXPECT_EQ(code([](A a) { a->border = 1, a->place = CropPlace::kCenter; }),
             StatusCode::kInvalidArgument);
+}
+
+TEST(Augment, ImagesThatCannotBeChangedAreInvalidArgument) {
+  FieldSpec image;
+  image.name = "image";
+  image.role = Role::kImage;
+  const auto code = [&](DType dtype, int64_t channels, const Augment& augment) {
+    image.dtype = dtype;
+    image.shape = {4, 5, channels};
+    return CheckAugmentedImage(image, augment).code();
+  };
+  Augment contrast, hue, scale;
+  contrast.contrast = 0.5;
+  hue.hue = 5;
+  scale.scale_most = 2;
+  EXPECT_EQ(code(DType::kU8, 3, hue), StatusCode::kOk);
+  EXPECT_EQ(code(DType::kU16, 1, contrast), StatusCode::kOk);
+  EXPECT_EQ(code(DType::kU8, 1, hue), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(DType::kU8, 4, contrast), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(DType::kF32, 3, contrast), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(DType::kF32, 5, scale), StatusCode::kOk);
+  EXPECT_EQ(code(DType::kI32, 3, scale), StatusCode::kInvalidArgument);
 }
 
 // A promise to every run that resumes: these change only with kEpochOrderVersion.

@@ -1,6 +1,7 @@
 // Flips and crops on the fly, through the loader.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -81,9 +82,80 @@ TEST(AugmentedBatch, ImageAndLabelGoThroughOneTransform) {
   }
 }
 
+// Everything at once.
+BatchLoaderOptions ScaledAndColored() {
+  BatchLoaderOptions options = Options();
+  options.augment.scale_least = 0.5;
+  options.augment.scale_most = 2;
+  options.augment.brightness = 0.2;
+  options.augment.contrast = 0.3;
+  options.augment.saturation = 0.4;
+  options.augment.hue = 30;
+  return options;
+}
+
+TEST(AugmentedBatch, ScaledLabelsAreNearestPixelsAndPaddingIsIgnoredUnderAnyColours) {
+  RaggedOptions ragged;
+  const auto dataset = OpenRagged("augmented-scales", ragged);
+  const BatchLoaderOptions options = ScaledAndColored();
+  int scaled_pixels = 0, padding = 0;
+  for (const SeenBatch& batch : ReadAll(dataset, options)) {
+    const OrderKey key = MakeOrderKey(options.seed, batch.epoch, "train", "augment");
+    for (size_t row = 0; row < 7; ++row) {
+      const uint64_t record = batch.records[row];
+      const int64_t height = RaggedHeight(record, ragged);
+      const int64_t width = RaggedWidth(record, ragged);
+      const PixelWindow window =
+          WindowOf(options.augment, key, batch.step * options.global_batch + row, height, width);
+      const auto label = RaggedLabel(record, ragged);
+      for (int64_t i = 0; i < 48; ++i) {
+        const int64_t y = window.y + (window.flip_vertical ? 5 - i / 8 : i / 8);
+        const int64_t x = window.x + (window.flip_horizontal ? 7 - i % 8 : i % 8);
+        const bool inside = y >= 0 && y < window.scaled_height && x >= 0 && x < window.scaled_width;
+        const int64_t from = (2 * y + 1) * height / (2 * window.scaled_height) * width +
+                             (2 * x + 1) * width / (2 * window.scaled_width);
+        const size_t at = row * 48 + static_cast<size_t>(i);
+        ASSERT_EQ(static_cast<uint8_t>(batch.fields[1][at]),
+                  inside ? label[static_cast<size_t>(from)] : 255);
+        scaled_pixels += inside && window.scaled_height != height;
+        padding += !inside;
+        if (inside) continue;
+        ASSERT_EQ(batch.fields[0].substr(at * 3, 3), "MMM");  // 77
+      }
+    }
+  }
+  EXPECT_GT(scaled_pixels, 1000);
+  EXPECT_GT(padding, 100);
+}
+
+TEST(AugmentedBatch, ColoursAloneChangeImagesAndLeaveLabelsAsTheyAre) {
+  RaggedOptions ragged;
+  ragged.image_is_fixed = true;
+  const auto dataset = OpenRagged("augmented-colours", ragged);
+  BatchLoaderOptions options = Options();
+  options.fields = {{"image"}};
+  options.augment = {};
+  const auto plain = ReadAll(dataset, options);
+  options.augment.brightness = 0.1;
+  const auto changed = ReadAll(dataset, options);
+  ASSERT_EQ(changed.size(), plain.size());
+  const OrderKey key = MakeOrderKey(options.seed, 0, "train", "augment");
+  for (size_t step = 0; step < plain.size(); ++step) {
+    const std::string& before = plain[step].fields[0];
+    const std::string& after = changed[step].fields[0];
+    const size_t row_bytes = before.size() / 7;
+    for (size_t i = 0; i < before.size(); ++i) {
+      const ColorChange change = ColorsOf(options.augment, key, step * 7 + i / row_bytes);
+      const double expected =
+          static_cast<uint8_t>(before[i]) + 255 * change.brightness_permille / 1000.0;
+      ASSERT_NEAR(static_cast<uint8_t>(after[i]), std::clamp(expected, 0.0, 255.0), 0.51);
+    }
+  }
+}
+
 TEST(AugmentedBatch, RanksThreadsAndResumingChangeNothing) {
   const auto dataset = OpenRagged("augmented-ranks", RaggedOptions());
-  BatchLoaderOptions options = Options();
+  BatchLoaderOptions options = ScaledAndColored();
   options.epochs = 2;
   const auto expected = ReadAll(dataset, options);
   options.threads = 3;
@@ -101,7 +173,7 @@ TEST(AugmentedBatch, RanksThreadsAndResumingChangeNothing) {
   for (size_t step = 0; step < expected.size(); ++step) {
     ASSERT_EQ(images[step], expected[step].fields[0]);
   }
-  options = Options();
+  options = ScaledAndColored();
   options.seed = 5;
   EXPECT_NE(ReadAll(dataset, options)[0].fields[0], expected[0].fields[0]);
 }

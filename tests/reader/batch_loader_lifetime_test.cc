@@ -193,6 +193,9 @@ TEST(BatchLoaderLifetime, APaddedAndAugmentedBatchAllocatesNothingInSteadyState)
     options.augment.crop_height = 6;
     options.augment.crop_width = 6;
     options.augment.horizontal_flip = 0.5;
+    options.augment.scale_least = 0.75;
+    options.augment.scale_most = 1.5;
+    options.augment.contrast = 0.5;
     options.buckets = {"features", 5};
     options.epochs = 2;
     auto loader = OpenLoader(*dataset, options);

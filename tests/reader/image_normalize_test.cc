@@ -1,7 +1,7 @@
 #include "reader/image_normalize.h"
+#include "tests/reader/each_instruction_set.h"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <cstring>
 #include <limits>
@@ -79,20 +79,6 @@ void ExpectAgreesWithPlainLoop(DType dtype, int64_t height, int64_t width, int64
     EXPECT_EQ(out, Expected(image, channels, delivery == Delivery::kNormalizedNchw))
         << DTypeName(dtype) << " " << height << " x " << width << " x " << channels;
   }
-}
-
-// Calls body() once per instruction set of this processor, with the kernels set to it.
-template <typename Body>
-void ForEachTarget(const Body& body) {
-  for (int64_t targets = hwy::SupportedTargets(); targets != 0; targets &= targets - 1) {
-    const int64_t target = targets & -targets;
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    body();
-    hwy::SetSupportedTargetsForTest(0);
-  }
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 TEST(ImageNormalize, AgreesWithAPlainLoopOnEveryInstructionSet) {

@@ -1,6 +1,6 @@
 #include "tools/pack/augment/affine_map.h"
 
-#include "tools/pack/augment/fixed_angle.h"
+#include "reader/fixed_angle.h"
 
 namespace shardmill {
 

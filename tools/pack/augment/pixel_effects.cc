@@ -1,62 +1,16 @@
 #include "tools/pack/augment/pixel_effects.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
-#include "tools/pack/augment/fixed_angle.h"
+#include "reader/color_change.h"
 #include "tools/pack/pixel_sums.h"
 
 namespace shardmill {
 namespace {
 
-constexpr int kBits = 16;  // of factors
-constexpr int64_t kOne = int64_t{1} << kBits;
-// Of red, green and blue in the luma of a pixel (ITU-R BT.601).
-constexpr int64_t kLuma[3] = {19595, 38470, 7471};
-static_assert(kLuma[0] + kLuma[1] + kLuma[2] == kOne);
-
-using Matrix = std::array<std::array<int64_t, 3>, 3>;
-
-Matrix Multiply(const Matrix& a, const Matrix& b) {
-  Matrix product = {};
-  for (size_t i = 0; i < 3; ++i) {
-    for (size_t j = 0; j < 3; ++j) {
-      int64_t sum = 0;
-      for (size_t k = 0; k < 3; ++k) sum += a[i][k] * b[k][j];
-      product[i][j] = (sum + kOne / 2) >> kBits;
-    }
-  }
-  return product;
-}
-
-// Moves every colour from or to its luma.
-Matrix Saturation(int64_t permille) {
-  Matrix matrix = {};
-  for (size_t i = 0; i < 3; ++i) {
-    for (size_t j = 0; j < 3; ++j) {
-      const int64_t one = i == j ? kOne : 0;
-      matrix[i][j] = kLuma[j] + (one - kLuma[j]) * permille / 1000;
-    }
-  }
-  return matrix;
-}
-
-// Turns colours around the axis of the grays.
-Matrix HueTurn(int32_t millidegrees) {
-  const SineCosine turn = SineCosineOf(millidegrees);
-  constexpr int64_t kInverseRootOf3 = 619925131;  // in 2^-30
-  const int64_t cosine = turn.cosine >> (kAngleBits - kBits);
-  const int64_t side = ((turn.sine * kInverseRootOf3) >> kAngleBits) >> (kAngleBits - kBits);
-  const int64_t third = (kOne - cosine) / 3;
-  const int64_t diagonal = kOne - 2 * third;
-  return {{{diagonal, third - side, third + side},
-           {third + side, diagonal, third - side},
-           {third - side, third + side, diagonal}}};
-}
-
 // The mean of all samples in the runs, in 2^-16 levels.
-int64_t MeanLevel(ImageSize size, const std::vector<PixelSpan>& shown, const uint8_t* rgb) {
+int64_t MeanOfRuns(ImageSize size, const std::vector<PixelSpan>& shown, const uint8_t* rgb) {
   RgbSums sums;
   uint64_t pixels = 0;
   for (size_t y = 0; y < shown.size(); ++y) {
@@ -64,9 +18,7 @@ int64_t MeanLevel(ImageSize size, const std::vector<PixelSpan>& shown, const uin
     AddRgbSums(rgb + 3 * (y * size.width + span.begin), span.end - span.begin, &sums);
     pixels += span.end - span.begin;
   }
-  if (pixels == 0) return 0;
-  const uint64_t sum = sums.sum[0] + sums.sum[1] + sums.sum[2];
-  return static_cast<int64_t>((static_cast<unsigned __int128>(sum) << kBits) / (3 * pixels));
+  return MeanLevel(sums.sum[0] + sums.sum[1] + sums.sum[2], 3 * pixels);
 }
 
 uint8_t Limit(int64_t level) { return static_cast<uint8_t>(std::clamp<int64_t>(level, 0, 255)); }
@@ -105,23 +57,12 @@ void BlurLine(const uint8_t* in, size_t count, size_t step, const std::vector<ui
 
 void ChangeColors(const Augmentation& augmentation, ImageSize size,
                   const std::vector<PixelSpan>& shown, uint8_t* rgb) {
-  Matrix matrix = Multiply(HueTurn(augmentation.hue_millidegrees),
-                           Saturation(augmentation.saturation_permille));
-  const int64_t contrast = augmentation.contrast_permille;
-  for (auto& row : matrix) {
-    for (int64_t& factor : row) factor = factor * contrast / 1000;
-  }
-  const int64_t mean = MeanLevel(size, shown, rgb);
-  const int64_t offset = mean - mean * contrast / 1000 +
-                         255 * kOne * augmentation.brightness_permille / 1000 + kOne / 2;
-  for (size_t i = 0, pixels = size.pixels(); i < pixels; ++i, rgb += 3) {
-    const int64_t in[3] = {rgb[0], rgb[1], rgb[2]};
-    for (size_t c = 0; c < 3; ++c) {
-      const int64_t level =
-          matrix[c][0] * in[0] + matrix[c][1] * in[1] + matrix[c][2] * in[2] + offset;
-      rgb[c] = Limit(level >> kBits);
-    }
-  }
+  ColorChange change;
+  change.brightness_permille = augmentation.brightness_permille;
+  change.contrast_permille = augmentation.contrast_permille;
+  change.saturation_permille = augmentation.saturation_permille;
+  change.hue_millidegrees = augmentation.hue_millidegrees;
+  MapColors(MakeColorMap(change, MeanOfRuns(size, shown, rgb), 255), size.pixels(), rgb);
 }
 
 void Blur(uint32_t radius, ImageSize size, std::vector<uint8_t>* rgb) {

@@ -1,4 +1,4 @@
-#include "tools/pack/augment/fixed_angle.h"
+#include "reader/fixed_angle.h"
 
 #include <gtest/gtest.h>
 

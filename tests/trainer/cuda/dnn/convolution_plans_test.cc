@@ -1,0 +1,190 @@
+#include "trainer/cuda/dnn/convolution_plans.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/trainer/cuda/dnn/device_files.h"
+
+namespace shardmill {
+namespace {
+
+ConvolutionShape Example() {
+  ConvolutionShape shape;
+  shape.input = {4, 33, 48, 16};
+  shape.out_channels = 24;
+  shape.window = SquareWindow(3, 2, 1);
+  return shape;
+}
+
+ConvolutionProblem Problem(const ConvolutionShape& shape,
+                           ConvolutionPass pass = ConvolutionPass::kForward,
+                           MathMode math = MathMode::kBf16) {
+  return ProblemOf(shape, pass, math, /*deterministic=*/false);
+}
+
+Status BuildWith(const ConvolutionProblem& problem, const ConvolutionTensors& tensors,
+                 const DeviceDescription& device) {
+  auto graph = ConvolutionGraph::Create(problem, tensors);
+  RETURN_IF_ERROR(graph.status());
+  const PlanNeeds needs = {problem.math, problem.deterministic, kMostDnnWorkspaceBytes};
+  return ExecutionPlan::Build(*graph, needs, device).status();
+}
+
+TEST(ConvolutionPlans, WrongSizesAndStridesHaveNoPlan) {
+  const DeviceDescription device = DescribedDevice("h200");
+  for (const ConvolutionPass pass : {ConvolutionPass::kForward, ConvolutionPass::kBackwardData,
+                                     ConvolutionPass::kBackwardWeights}) {
+    const ConvolutionProblem problem = Problem(Example(), pass);
+    const ConvolutionTensors right = TensorsOf(problem);
+    ASSERT_TRUE(BuildWith(problem, right, device).ok());
+
+    ConvolutionTensors wrong = right;
+    wrong.small.sizes[2] += 1;  // a row too many
+    EXPECT_FALSE(BuildWith(problem, wrong, device).ok()) << PassName(pass);
+    wrong = right;
+    wrong.weights.sizes[1] *= 2;  // more channels than the large grid has
+    EXPECT_FALSE(BuildWith(problem, wrong, device).ok()) << PassName(pass);
+    wrong = right;
+    wrong.large.strides[1] = 2;  // channels overlap the pixels
+    EXPECT_FALSE(BuildWith(problem, wrong, device).ok()) << PassName(pass);
+    wrong = right;
+    wrong.small.strides = {0, 0, 0, 0};
+    EXPECT_FALSE(BuildWith(problem, wrong, device).ok()) << PassName(pass);
+    wrong = right;
+    std::swap(wrong.weights.strides[1], wrong.weights.strides[3]);  // not the order of memory
+    EXPECT_FALSE(BuildWith(problem, wrong, device).ok()) << PassName(pass);
+  }
+}
+
+TEST(ConvolutionPlans, GroupsDilationAndUnequalPaddingHavePlans) {
+  std::vector<ConvolutionShape> shapes(4, Example());
+  shapes[0].groups = 8;
+  shapes[1].groups = 16;
+  shapes[1].out_channels = 16;  // depthwise
+  shapes[2].window = SquareWindow(3, 1, 4, 4);
+  shapes[3].input.h = 32;
+  shapes[3].window.pad_top = shapes[3].window.pad_left = 0;
+  for (const char* const name : {"a100", "h100", "h200"}) {
+    ConvolutionPlans plans(DescribedDevice(name), nullptr);
+    for (ConvolutionShape& shape : shapes) {
+      for (const bool transposed : {false, true}) {
+        shape.transposed = transposed;
+        for (const MathMode math : {MathMode::kBf16, MathMode::kTf32, MathMode::kF32}) {
+          for (const ConvolutionPass pass :
+               {ConvolutionPass::kForward, ConvolutionPass::kBackwardData,
+                ConvolutionPass::kBackwardWeights}) {
+            const auto plan = plans.Find(Problem(shape, pass, math));
+            EXPECT_TRUE(plan.ok()) << plan.status().ToString();
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(ConvolutionPlans, BiasAndActivationAreFused) {
+  ConvolutionPlans plans(DescribedDevice("h200"), nullptr);
+  for (const MathMode math : {MathMode::kBf16, MathMode::kTf32, MathMode::kF32}) {
+    ConvolutionProblem problem = Problem(Example(), ConvolutionPass::kForward, math);
+    problem.bias = true;
+    for (const Activation activation : {Activation::kNone, Activation::kRelu, Activation::kRelu6}) {
+      problem.activation = activation;
+      const auto plan = plans.Find(problem);
+      EXPECT_TRUE(plan.ok()) << plan.status().ToString();
+    }
+  }
+}
+
+TEST(ConvolutionPlans, SecondStartBuildsNothing) {
+  const std::string path = JoinPath(testing::TempDir(), "second_start.plans");
+  std::remove(path.c_str());
+  std::vector<ConvolutionProblem> problems;
+  for (const ConvolutionPass pass : {ConvolutionPass::kForward, ConvolutionPass::kBackwardData,
+                                     ConvolutionPass::kBackwardWeights}) {
+    problems.push_back(Problem(Example(), pass));
+  }
+  std::vector<int64_t> workspaces[2];
+  PlanCounts counts[2];
+  for (int start = 0; start < 2; ++start) {
+    std::string note;
+    PlanCache cache = PlanCache::Open(path, &note);
+    EXPECT_EQ(note, "");
+    ConvolutionPlans plans(DescribedDevice("h200"), &cache);
+    for (int repetition = 0; repetition < 2; ++repetition) {
+      for (const ConvolutionProblem& problem : problems) {
+        const auto plan = plans.Find(problem);
+        ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+        workspaces[start].push_back((*plan)->workspace_bytes());
+      }
+    }
+    counts[start] = plans.counts();
+    ASSERT_TRUE(cache.Save().ok());
+  }
+  EXPECT_EQ(counts[0].built, 3);
+  EXPECT_EQ(counts[0].loaded, 0);
+  EXPECT_EQ(counts[1].built, 0);
+  EXPECT_EQ(counts[1].loaded, 3);
+  EXPECT_EQ(workspaces[0], workspaces[1]);
+}
+
+TEST(ConvolutionPlans, CachedTextThatCudnnRefusesIsBuiltAnew) {
+  const DeviceDescription device = DescribedDevice("h200");
+  const ConvolutionProblem problem = Problem(Example());
+  PlanCache cache;
+  const PlanKey key = {device.name(), DnnLibraryName(), ProblemText(problem)};
+  cache.Put(key, {"{\"not\": \"a plan\"}", 0});
+  ConvolutionPlans plans(DescribedDevice("h200"), &cache);
+  EXPECT_TRUE(plans.Find(problem).ok());
+  EXPECT_EQ(plans.counts().refused, 1);
+  EXPECT_EQ(plans.counts().built, 1);
+  EXPECT_NE(cache.Find(key)->json, "{\"not\": \"a plan\"}");
+}
+
+TEST(ConvolutionPlans, PlanOfAnotherDeviceIsNotTaken) {
+  PlanCache cache;
+  ConvolutionPlans first(DescribedDevice("h200"), &cache), second(DescribedDevice("a100"), &cache);
+  ASSERT_TRUE(first.Find(Problem(Example())).ok());
+  ASSERT_TRUE(second.Find(Problem(Example())).ok());
+  EXPECT_EQ(second.counts().built, 1);
+  EXPECT_EQ(cache.size(), 2);
+}
+
+TEST(NotesMeet, DeterministicAndF32RefuseWhatWouldBreakThem) {
+  const std::vector<int> nondeterministic = {CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC};
+  EXPECT_TRUE(NotesMeet({MathMode::kF32, false, 0}, nondeterministic));
+  EXPECT_FALSE(NotesMeet({MathMode::kF32, true, 0}, nondeterministic));
+  for (const int note : {CUDNN_NUMERICAL_NOTE_TENSOR_CORE, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS,
+                         CUDNN_NUMERICAL_NOTE_WINOGRAD, CUDNN_NUMERICAL_NOTE_FFT}) {
+    EXPECT_FALSE(NotesMeet({MathMode::kF32, false, 0}, {note}));
+    EXPECT_TRUE(NotesMeet({MathMode::kTf32, false, 0}, {note}));
+  }
+  EXPECT_FALSE(
+      NotesMeet({MathMode::kBf16, false, 0}, {CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION}));
+  EXPECT_TRUE(NotesMeet({MathMode::kF32, true, 0}, {}));
+}
+
+TEST(DeviceDescription, NamesWhatPlansDependOn) {
+  EXPECT_EQ(DescribedDevice("h200").name(), "NVIDIA H200, sm_90, 132 multiprocessors");
+  EXPECT_EQ(DescribedDevice("a100").name(), "NVIDIA A100-SXM4-80GB, sm_80, 108 multiprocessors");
+}
+
+TEST(DeviceDescription, TextThatDescribesNoDeviceIsInvalidArgument) {
+  const std::string sound = DeviceJson("h200");
+  const auto code = [](const std::string& json) {
+    return DeviceDescription::FromJson(json).status().code();
+  };
+  EXPECT_EQ(code(""), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code("[]"), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code("{}"), StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(sound.substr(0, sound.size() / 2)), StatusCode::kInvalidArgument);
+  for (const char* const field : {"deviceName", "multiProcessorCount", "regsPerBlock"}) {
+    std::string changed = sound;
+    changed.replace(changed.find(field), 3, "xxx");
+    EXPECT_EQ(code(changed), StatusCode::kInvalidArgument) << field;
+  }
+  std::string negative = sound;
+  negative.replace(negative.find("132,"), 3, "-32");
+  EXPECT_EQ(code(negative), StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace shardmill

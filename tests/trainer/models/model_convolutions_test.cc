@@ -1,0 +1,36 @@
+#include "trainer/model_convolutions.h"
+
+#include <gtest/gtest.h>
+
+#include "trainer/models/model_catalog.h"
+
+namespace shardmill {
+namespace {
+
+TEST(ConvolutionsOf, ListsTheLayersWithTheirShapes) {
+  const auto spec = BuildModel(*FindModel("resnet18"), {3, 1000, 0, 0});
+  ASSERT_TRUE(spec.ok());
+  const auto convolutions = ConvolutionsOf(*spec, {64, 224, 224, 3});
+  ASSERT_TRUE(convolutions.ok()) << convolutions.status().ToString();
+  // Seventeen of kernel 7 and 3, three shortcuts, the head.
+  ASSERT_EQ(convolutions->size(), 21u);
+  const ModelConvolution& first = convolutions->front();
+  EXPECT_EQ(first.shape.input, (Shape{64, 224, 224, 3}));
+  EXPECT_EQ(first.shape.Output(), (Shape{64, 112, 112, 64}));
+  EXPECT_FALSE(first.needs_data_gradient);
+  const ModelConvolution& head = convolutions->back();
+  EXPECT_EQ(head.layer, "head");
+  EXPECT_EQ(head.shape.input, (Shape{64, 1, 1, 512}));
+  EXPECT_EQ(head.shape.out_channels, 1000);
+  EXPECT_TRUE(head.shape.bias);
+  EXPECT_TRUE(head.needs_data_gradient);
+}
+
+TEST(ConvolutionsOf, ImagesThatAreTooSmallAreInvalidArgument) {
+  const auto spec = BuildModel(*FindModel("unet"), {3, 12, 0, 0});
+  ASSERT_TRUE(spec.ok());
+  EXPECT_EQ(ConvolutionsOf(*spec, {1, 2, 2, 3}).status().code(), StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace shardmill

@@ -1,0 +1,46 @@
+// Execution plans: how cuDNN will compute an operation graph on a device.
+//
+// A plan is made for a description of a device, so it needs neither the device nor a cuDNN handle
+// until it runs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "reader/base/status.h"
+#include "trainer/cuda/dnn/convolution_graph.h"
+#include "trainer/cuda/dnn/descriptor.h"
+#include "trainer/cuda/dnn/device_description.h"
+
+namespace shardmill {
+
+struct PlanNeeds {
+  MathMode math = MathMode::kF32;
+  bool deterministic = false;
+  int64_t most_workspace_bytes = 0;
+};
+
+class ExecutionPlan {
+ public:
+  // The first plan that the heuristics name and that meets the needs. InvalidArgument when there
+  // is none: says how many there were and why the last was refused.
+  static Result<ExecutionPlan> Build(const ConvolutionGraph& graph, const PlanNeeds& needs,
+                                     const DeviceDescription& device);
+  // From the text of an earlier plan for the same device and library.
+  static Result<ExecutionPlan> FromJson(const std::string& json, const DeviceDescription& device);
+
+  Result<std::string> Json() const;
+  int64_t workspace_bytes() const { return workspace_bytes_; }
+  const DnnDescriptor& descriptor() const { return plan_; }
+
+ private:
+  static Result<ExecutionPlan> Finish(DnnBuilder* builder);
+  DnnDescriptor config_;  // the plan refers to it
+  DnnDescriptor plan_;
+  int64_t workspace_bytes_ = 0;
+};
+
+// Whether an engine with these notes (of cuDNN's lists of numerical notes) may be taken.
+bool NotesMeet(const PlanNeeds& needs, const std::vector<int>& numerical_notes);
+
+}  // namespace shardmill

@@ -1,0 +1,155 @@
+#include "trainer/cuda/dnn/plan_cache.h"
+
+#include <cstring>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "reader/base/checksum.h"
+#include "reader/base/file.h"
+#include "reader/base/little_endian.h"
+
+namespace shardmill {
+namespace {
+
+constexpr char kMagic[] = "SMILLPLN";
+constexpr uint32_t kVersion = 1;
+constexpr uint64_t kHeaderBytes = 16;
+constexpr uint64_t kChecksumBytes = 8;
+constexpr uint64_t kMaxFileBytes = uint64_t{1} << 28;
+
+void AppendU32(uint32_t value, std::string* file) {
+  uint8_t bytes[4];
+  StoreU32(value, bytes);
+  file->append(reinterpret_cast<const char*>(bytes), sizeof bytes);
+}
+
+void AppendU64(uint64_t value, std::string* file) {
+  uint8_t bytes[8];
+  StoreU64(value, bytes);
+  file->append(reinterpret_cast<const char*>(bytes), sizeof bytes);
+}
+
+void AppendText(const std::string& text, std::string* file) {
+  AppendU32(static_cast<uint32_t>(text.size()), file);
+  file->append(text);
+}
+
+const uint8_t* BytesOf(const std::string& file) {
+  return reinterpret_cast<const uint8_t*>(file.data());
+}
+
+// Takes pieces from the front. After a piece that is longer than the rest, `failed` stays true.
+class Pieces {
+ public:
+  Pieces(const uint8_t* data, uint64_t bytes) : data_(data), left_(bytes) {}
+
+  std::string TakeText() {
+    const uint64_t bytes = Has(4) ? LoadU32(Take(4)) : 0;
+    if (!Has(bytes)) return "";
+    return std::string(reinterpret_cast<const char*>(Take(bytes)), bytes);
+  }
+  uint64_t TakeU64() { return Has(8) ? LoadU64(Take(8)) : 0; }
+  bool failed() const { return failed_; }
+  bool empty() const { return left_ == 0; }
+
+ private:
+  bool Has(uint64_t bytes) {
+    failed_ = failed_ || bytes > left_;
+    return !failed_;
+  }
+  const uint8_t* Take(uint64_t bytes) {
+    const uint8_t* piece = data_;
+    data_ += bytes;
+    left_ -= bytes;
+    return piece;
+  }
+
+  const uint8_t* data_;
+  uint64_t left_;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+bool PlanKey::operator<(const PlanKey& other) const {
+  return std::tie(device, library, problem) < std::tie(other.device, other.library, other.problem);
+}
+
+PlanCache PlanCache::Open(const std::string& path, std::string* note) {
+  PlanCache cache;
+  cache.path_ = path;
+  const auto file = ReadFile(path, kMaxFileBytes);
+  Status status = file.status();
+  if (file.ok()) status = cache.Decode(*file);
+  if (!status.ok()) cache.plans_.clear();
+  if (!status.ok() && status.code() != StatusCode::kNotFound) {
+    *note = "the plans in " + path + " are not taken and will be made anew: " + status.message();
+  }
+  return cache;
+}
+
+Status PlanCache::Decode(const std::string& file) {
+  if (file.size() < kHeaderBytes + kChecksumBytes || std::memcmp(file.data(), kMagic, 8) != 0) {
+    return DataLossError("it is no file of plans");
+  }
+  const uint8_t* bytes = BytesOf(file);
+  const uint64_t covered = file.size() - kChecksumBytes;
+  if (LoadU64(bytes + covered) != Checksum64(bytes, covered)) {
+    return DataLossError("it is damaged");
+  }
+  if (const uint32_t version = LoadU32(bytes + 8); version != kVersion) {
+    return DataLossError("it has format version " + std::to_string(version) +
+                         ", this program knows version " + std::to_string(kVersion));
+  }
+  Pieces pieces(bytes + kHeaderBytes, covered - kHeaderBytes);
+  const uint32_t count = LoadU32(bytes + 12);
+  for (uint32_t i = 0; i < count && !pieces.failed(); ++i) {
+    PlanKey key;
+    key.device = pieces.TakeText();
+    key.library = pieces.TakeText();
+    key.problem = pieces.TakeText();
+    CachedPlan plan;
+    plan.json = pieces.TakeText();
+    plan.workspace_bytes = static_cast<int64_t>(pieces.TakeU64());
+    if (plan.workspace_bytes < 0) return DataLossError("a size in it is negative");
+    plans_[key] = std::move(plan);
+  }
+  const bool whole = !pieces.failed() && pieces.empty();
+  return whole ? OkStatus() : DataLossError("its entries do not fill it");
+}
+
+const CachedPlan* PlanCache::Find(const PlanKey& key) const {
+  const auto found = plans_.find(key);
+  return found == plans_.end() ? nullptr : &found->second;
+}
+
+void PlanCache::Put(const PlanKey& key, CachedPlan plan) {
+  for (auto entry = plans_.begin(); entry != plans_.end();) {
+    const bool outdated = entry->first.device == key.device && entry->first.library != key.library;
+    entry = outdated ? plans_.erase(entry) : std::next(entry);
+  }
+  plans_[key] = std::move(plan);
+  changed_ = true;
+}
+
+Status PlanCache::Save() {
+  if (path_.empty() || !changed_) return OkStatus();
+  std::string file(kMagic, 8);
+  AppendU32(kVersion, &file);
+  AppendU32(static_cast<uint32_t>(plans_.size()), &file);
+  for (const auto& [key, plan] : plans_) {
+    for (const std::string* text : {&key.device, &key.library, &key.problem, &plan.json}) {
+      AppendText(*text, &file);
+    }
+    AppendU64(static_cast<uint64_t>(plan.workspace_bytes), &file);
+  }
+  AppendU64(Checksum64(file.data(), file.size()), &file);
+  ASSIGN_OR_RETURN(AtomicFile output, AtomicFile::Create(path_));
+  RETURN_IF_ERROR(output.Append(file.data(), file.size()));
+  RETURN_IF_ERROR(output.Commit());
+  changed_ = false;
+  return OkStatus();
+}
+
+}  // namespace shardmill

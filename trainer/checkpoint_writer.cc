@@ -38,11 +38,11 @@ CheckpointWriter::~CheckpointWriter() {
 
 Status CheckpointWriter::Write(const Aftermath& aftermath) const {
   RETURN_IF_ERROR(WriteCheckpoint(path_, *description_, tensors_));
-  for (const std::string& name : aftermath.also) RETURN_IF_ERROR(NameAlso(path_, name));
-  if (aftermath.remove.empty()) return OkStatus();
   std::error_code error;
-  fs::remove(aftermath.remove, error);
-  return error ? IoError("cannot remove " + aftermath.remove + ": " + error.message()) : OkStatus();
+  if (!aftermath.remove.empty()) fs::remove(aftermath.remove, error);
+  if (error) return IoError("cannot remove " + aftermath.remove + ": " + error.message());
+  for (const std::string& name : aftermath.also) RETURN_IF_ERROR(NameAlso(path_, name));
+  return OkStatus();
 }
 
 Status CheckpointWriter::Start(const std::string& path, const proto::Checkpoint& description,

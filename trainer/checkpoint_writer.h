@@ -21,10 +21,11 @@ class CheckpointWriter {
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  // What follows once the file at `path` is complete.
+  // What follows once the file at `path` is complete, in this order: a run that is killed on the
+  // way goes on from what the last name meant before, and does all of it again.
   struct Aftermath {
-    std::vector<std::string> also;  // the same file under more names, which are replaced
     std::string remove;             // a file that goes; empty: none
+    std::vector<std::string> also;  // the same file under more names, which are replaced
   };
 
   // Waits for the write before, copies, and starts to write. The error is that of a write before:

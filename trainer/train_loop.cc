@@ -281,20 +281,18 @@ Status TrainLoop::CloseEpoch() {
   progress_.set_step_in_epoch(0);
   progress_.set_epoch_loss_sum(0);
   progress_.set_epoch_weight_sum(0);
-  // last.ckpt after best.ckpt: a run that is killed in between does the epoch again.
-  std::string path = setup_.OutputPath(kLastCheckpoint);
+  // last.ckpt after all others: a run that is killed in between does the epoch again.
+  std::vector<std::string> names;
   CheckpointWriter::Aftermath aftermath;
-  if (evaluation && evaluation->best) {
-    aftermath.also.push_back(path);
-    path = setup_.OutputPath(kBestCheckpoint);
-  }
   const auto keep = static_cast<uint64_t>(config_.keep_epochs());
-  if (keep > 0) {
-    aftermath.also.push_back(setup_.OutputPath(EpochCheckpoint(progress_.epoch())));
-    if (progress_.epoch() > keep) {
-      aftermath.remove = setup_.OutputPath(EpochCheckpoint(progress_.epoch() - keep));
-    }
+  if (keep > 0) names.push_back(setup_.OutputPath(EpochCheckpoint(progress_.epoch())));
+  if (keep > 0 && progress_.epoch() > keep) {
+    aftermath.remove = setup_.OutputPath(EpochCheckpoint(progress_.epoch() - keep));
   }
+  if (evaluation && evaluation->best) names.push_back(setup_.OutputPath(kBestCheckpoint));
+  names.push_back(setup_.OutputPath(kLastCheckpoint));
+  const std::string path = names.front();
+  aftermath.also.assign(names.begin() + 1, names.end());
   return Save(path, std::move(aftermath));
 }
 

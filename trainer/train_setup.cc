@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <system_error>
@@ -288,20 +287,6 @@ Status LockOutput(TrainSetup* setup) {
                               ": wait for it or choose another --output");
 }
 
-// The checkpoints of a run that is being replaced.
-Status RemoveKeptEpochs(const std::string& output) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(output, error)) {
-    const std::string name = entry.path().filename().string();
-    const uint64_t epoch =
-        std::strtoull(name.c_str() + std::min<size_t>(6, name.size()), nullptr, 10);
-    if (name != EpochCheckpoint(epoch)) continue;
-    fs::remove(entry.path(), error);
-    if (error) return IoError("cannot remove " + entry.path().string() + ": " + error.message());
-  }
-  return OkStatus();
-}
-
 Status MakeOutputReady(const TrainRequest& request, const TrainSetup& setup) {
   const std::string& output = setup.config.output();
   std::error_code error;
@@ -320,9 +305,10 @@ Status MakeOutputReady(const TrainRequest& request, const TrainSetup& setup) {
       if (error) return IoError("cannot remove " + path + ": " + error.message());
     }
   }
-  if (request.overwrite) RETURN_IF_ERROR(RemoveKeptEpochs(output));
+  if (request.overwrite) RETURN_IF_ERROR(RemoveEpochCheckpoints(output));
+  RETURN_IF_ERROR(RemoveLeftovers(output));
   const std::string config = ConfigToJson(setup.config);
-  ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(setup.OutputPath("config.json")));
+  ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(setup.OutputPath(kConfigFile)));
   RETURN_IF_ERROR(file.Append(config.data(), config.size()));
   return file.Commit();
 }
@@ -373,11 +359,6 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
 }
 
 }  // namespace
-
-std::string EpochCheckpoint(uint64_t epoch) {
-  const std::string number = std::to_string(epoch);
-  return "epoch-" + std::string(number.size() < 5 ? 5 - number.size() : 0, '0') + number + ".ckpt";
-}
 
 std::string TrainSetup::OutputPath(const std::string& name) const {
   return JoinPath(config.output(), name);

@@ -16,6 +16,7 @@
 #include "trainer/engine/batch_engine.h"
 #include "trainer/graph.h"
 #include "trainer/optimizer.h"
+#include "trainer/run_folder.h"
 #include "trainer/schedule.h"
 #include "trainer/weight_average.h"
 
@@ -53,12 +54,6 @@ struct TrainSetup {
   uint64_t total_steps() const { return steps_per_epoch * config.epochs(); }
   std::string OutputPath(const std::string& name) const;
 };
-
-inline constexpr char kLastCheckpoint[] = "last.ckpt";
-inline constexpr char kBestCheckpoint[] = "best.ckpt";
-// "epoch-00012.ckpt": what --keep-epochs keeps behind epoch 12 (1 is the first).
-std::string EpochCheckpoint(uint64_t epoch);
-inline constexpr char kLogFile[] = "log.jsonl";
 
 // Reads data set and checkpoint, builds the network, and makes the output folder ready. With
 // several ranks all call it; only rank 0 needs the checkpoint and has the output folder. All ranks

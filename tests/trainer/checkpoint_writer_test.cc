@@ -45,9 +45,9 @@ TEST_F(CheckpointWriterTest, WritesWhatTheBuffersHeldAtTheStart) {
 
 TEST_F(CheckpointWriterTest, OtherNamesKeepTheContentWhenTheFileIsReplaced) {
   CheckpointWriter writer;
-  ASSERT_TRUE(Start(&writer, 1, {{Path("best.ckpt"), Path("epoch-1.ckpt")}, ""}).ok());
-  ASSERT_TRUE(Start(&writer, 2, {{Path("epoch-2.ckpt")}, Path("epoch-1.ckpt")}).ok());
-  ASSERT_TRUE(Start(&writer, 3, {{Path("best.ckpt")}, ""}).ok());
+  ASSERT_TRUE(Start(&writer, 1, {"", {Path("best.ckpt"), Path("epoch-1.ckpt")}}).ok());
+  ASSERT_TRUE(Start(&writer, 2, {Path("epoch-1.ckpt"), {Path("epoch-2.ckpt")}}).ok());
+  ASSERT_TRUE(Start(&writer, 3, {"", {Path("best.ckpt")}}).ok());
   ASSERT_TRUE(Start(&writer, 4).ok());
   ASSERT_TRUE(writer.Wait().ok());
   EXPECT_EQ(ValueIn("last.ckpt"), 4);

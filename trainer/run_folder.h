@@ -1,0 +1,26 @@
+// The files that a run keeps in its output folder. Free functions, safe from any thread; those
+// that remove files are for the one process that has the folder's lock.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "reader/base/status.h"
+
+namespace shardmill {
+
+inline constexpr char kLastCheckpoint[] = "last.ckpt";
+inline constexpr char kBestCheckpoint[] = "best.ckpt";
+inline constexpr char kLogFile[] = "log.jsonl";
+inline constexpr char kConfigFile[] = "config.json";
+
+// "epoch-00012.ckpt": what --keep-epochs keeps behind epoch 12 (1 is the first).
+std::string EpochCheckpoint(uint64_t epoch);
+
+// The epoch checkpoints of a run that is being replaced.
+Status RemoveEpochCheckpoints(const std::string& folder);
+
+// What a run that was killed had begun to write.
+Status RemoveLeftovers(const std::string& folder);
+
+}  // namespace shardmill

@@ -143,12 +143,14 @@ TEST_P(InputFileTest, AnotherTimeOfModificationIsNoChange) {
 
 TEST_P(InputFileTest, HolesAreSkippedWhereTheFileSystemTells) {
   const std::string path = WriteTestFile("holes", "start");
-  fs::resize_file(path, uint64_t{1} << 40);
+  // Not larger: what a sanitizer leaves of the address space is small.
+  constexpr uint64_t kBytes = uint64_t{1} << 36;
+  fs::resize_file(path, kBytes);
   const auto file = InputFile::Open(path, GetParam());
-  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
   EXPECT_EQ((*file)->SkipHole(0), 0u);
   const uint64_t found = (*file)->SkipHole(1 << 20);
-  EXPECT_TRUE(found == 1 << 20 || found == uint64_t{1} << 40) << found;
+  EXPECT_TRUE(found == 1 << 20 || found == kBytes) << found;
   fs::remove(path);
 }
 

@@ -3,17 +3,9 @@
 #include "reader/base/status.h"
 
 namespace shardmill {
-namespace {
-
-int64_t LabelRowBytes(const LabelBatch& labels) {
-  SHARDMILL_CHECK(labels.type != LabelType::kOneHotF32);
-  return labels.h * labels.w * (labels.type == LabelType::kIndexU8 ? 1 : 2);
-}
-
-}  // namespace
-
 BatchRows SelectRows(const BatchRows& rows, int64_t begin, int64_t end) {
   SHARDMILL_CHECK(begin >= 0 && begin <= end && end <= rows.images.shape.n);
+  SHARDMILL_CHECK(rows.labels.type != LabelType::kOneHotF32 || rows.labels.classes > 0);
   BatchRows selected = rows;
   Shape row = rows.images.shape;
   row.n = 1;

@@ -13,7 +13,7 @@ struct BatchRows {
   int64_t global_rows = 0;  // of all ranks together
 };
 
-// Rows [begin, end) of these rows. Labels must be class ids.
+// Rows [begin, end) of these rows.
 BatchRows SelectRows(const BatchRows& rows, int64_t begin, int64_t end);
 
 }  // namespace shardmill

@@ -15,6 +15,8 @@ Options DataOptions() {
       {"dataset", "Data", "DATASET", "Folder of packed shards"},
       {"train_split", "Data", "NAME", "Split to train on"},
       {"val_split", "Data", "NAME", "Split to evaluate on"},
+      {"soft_labels", "Data", "FIELD",
+       "Field of f32 with a share per class to learn, in place of class ids; none: class ids"},
       {"io",
        "Data",
        "NAME",
@@ -22,6 +24,26 @@ Options DataOptions() {
        0,
        0,
        {"mmap", "pread", "direct"}},
+  };
+}
+
+// Of training only; evaluation sees what is stored.
+Options AugmentationOptions() {
+  return {
+      {"flip", "Augmentation", "P", "Mirrors an image, left to right, with this probability", 0, 1},
+      {"flip_vertical", "Augmentation", "P", "The same top to bottom", 0, 1},
+      {"train_crop", "Augmentation", "HEIGHTxWIDTH",
+       "Trains on crops of this size, anywhere in the image, padded where it is smaller; none: "
+       "whole images"},
+      {"scale_least", "Augmentation", "X",
+       "Before the crop an image is shown X times as large, drawn from --scale-least to "
+       "--scale-most",
+       0.05, 16},
+      {"scale_most", "Augmentation", "X", "See --scale-least", 0.05, 16},
+      {"brightness", "Augmentation", "X", "Largest change, as a share of the full range", 0, 1},
+      {"contrast", "Augmentation", "X", "Largest change of the contrast of 1", 0, 1},
+      {"saturation", "Augmentation", "X", "Largest change of the saturation of 1", 0, 1},
+      {"hue", "Augmentation", "DEGREES", "Largest turn of the hue", 0, 180},
   };
 }
 
@@ -97,7 +119,8 @@ Options RunOptions() {
       {"output", "Run", "DIR", "Folder for checkpoints and log.jsonl"},
       {"device", "Run", "NAME", "auto, cpu or cuda", 0, 0, {"auto", "cpu", "cuda"}},
       {"threads", "Run", "N", "Compute threads; 0: one per CPU this process may use", 0, 1024},
-      {"seed", "Run", "N", "Of the initial weights and of the order of records"},
+      {"loader_threads", "Run", "N", "Threads that read and augment records", 1, 1024},
+      {"seed", "Run", "N", "Of the initial weights, the order of records and their augmentation"},
       {"eval_every", "Run", "N", "Evaluate after every N epochs and the last; 0: never", 0, 1e6},
       {"keep_epochs", "Run", "N", "Also keeps the checkpoints of the last N epochs", 0, 1e6},
       {"limit_steps", "Run", "N", "Stop after N steps of the whole run; 0: no limit"},
@@ -119,9 +142,9 @@ Options RanksOptions() {
 const std::vector<ConfigOption>& ConfigTable() {
   static const auto* const table = [] {
     auto* options = new Options;
-    for (Options& topic :
-         std::vector<Options>{DataOptions(), ModelOptions(), OptimisationOptions(), LossOptions(),
-                              ScheduleOptions(), RunOptions(), RanksOptions()}) {
+    for (Options& topic : std::vector<Options>{DataOptions(), AugmentationOptions(), ModelOptions(),
+                                               OptimisationOptions(), LossOptions(),
+                                               ScheduleOptions(), RunOptions(), RanksOptions()}) {
       for (ConfigOption& option : topic) options->push_back(std::move(option));
     }
     return options;

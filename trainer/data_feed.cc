@@ -1,10 +1,12 @@
 #include "trainer/data_feed.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "reader/epoch_order.h"
+#include "trainer/input_augmentation.h"
 
 namespace shardmill {
 namespace {
@@ -24,8 +26,23 @@ std::vector<int64_t> PaddedLengths(int64_t longest) {
   return lengths;
 }
 
+// What a feed does with labels.
+enum class Learns { kClassIds, kShares };
+
+FieldRequest LabelRequest(const DataTask& task, Learns learns) {
+  FieldRequest label;
+  if (learns == Learns::kShares) {
+    label.name = task.soft_field;
+    label.moves_with_image = task.kind == TaskKind::kSegmentation;
+    return label;
+  }
+  label.name = task.label_field;
+  label.delivery = Delivery::kIndex;
+  return label;
+}
+
 Result<BatchLoaderOptions> LoaderOptions(const Dataset& dataset, const DataTask& task,
-                                         const std::string& split, uint64_t batch) {
+                                         const std::string& split, uint64_t batch, Learns learns) {
   BatchLoaderOptions options;
   options.split = split;
   FieldRequest image;
@@ -35,13 +52,36 @@ Result<BatchLoaderOptions> LoaderOptions(const Dataset& dataset, const DataTask&
     image.padding.emplace();
     image.padding->lengths = PaddedLengths(longest);
   }
-  FieldRequest label;
-  label.name = task.label_field;
-  label.delivery = Delivery::kIndex;
-  options.fields = {image, label};
+  options.fields = {image, LabelRequest(task, learns)};
   options.global_batch = batch;
   options.threads = 1;
   return options;
+}
+
+// Non-negative numbers are shares of a class; DataLoss says which record has others.
+Status CheckShares(const float* shares, int64_t row_values, const Batch& batch,
+                   const std::string& field) {
+  for (int64_t row = 0; row < batch.rows(); ++row, shares += row_values) {
+    bool good = true;
+    for (int64_t i = 0; i < row_values; ++i) {
+      good &= shares[i] >= 0 && shares[i] <= std::numeric_limits<float>::max();
+    }
+    if (good) continue;
+    return DataLossError("record " + std::to_string(batch.records()[row]) +
+                         " of the split: field '" + field +
+                         "' holds a share that is negative or not finite; repair the data set");
+  }
+  return OkStatus();
+}
+
+// The class of the largest share, the first of equals; `ignore` where all are 0.
+template <typename ClassId>
+void LargestShares(const float* shares, int64_t pixels, int64_t classes, uint32_t ignore,
+                   ClassId* ids) {
+  for (int64_t i = 0; i < pixels; ++i, shares += classes) {
+    const float* largest = std::max_element(shares, shares + classes);
+    ids[i] = static_cast<ClassId>(*largest > 0 ? largest - shares : ignore);
+  }
 }
 
 }  // namespace
@@ -66,8 +106,11 @@ Result<int64_t> LongestSequence(const Dataset& dataset, const DataTask& task,
 Result<std::unique_ptr<DataFeed>> DataFeed::OpenTraining(std::shared_ptr<const Dataset> dataset,
                                                          const DataTask& task,
                                                          const TrainingFeedOptions& options) {
+  const Learns learns = task.soft_field.empty() ? Learns::kClassIds : Learns::kShares;
   ASSIGN_OR_RETURN(BatchLoaderOptions loader_options,
-                   LoaderOptions(*dataset, task, options.split, options.batch));
+                   LoaderOptions(*dataset, task, options.split, options.batch, learns));
+  loader_options.augment = options.augment;
+  loader_options.threads = options.threads;
   loader_options.order = Order::kShuffled;
   if (IsRagged(task)) loader_options.buckets.field = task.image_field;
   loader_options.tail = TailPolicy::kDrop;
@@ -80,8 +123,9 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenTraining(std::shared_ptr<const D
   loader_options.io = options.io;
   ASSIGN_OR_RETURN(std::unique_ptr<BatchLoader> loader,
                    BatchLoader::Open(std::move(dataset), loader_options));
-  return std::unique_ptr<DataFeed>(
-      new DataFeed(task, std::move(loader), options.rank, options.ranks));
+  return std::unique_ptr<DataFeed>(new DataFeed(TrainingTask(task, options.augment),
+                                                learns == Learns::kShares, std::move(loader),
+                                                options.rank, options.ranks));
 }
 
 Result<std::unique_ptr<DataFeed>> DataFeed::OpenEvaluation(std::shared_ptr<const Dataset> dataset,
@@ -90,9 +134,10 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenEvaluation(std::shared_ptr<const
                                                            uint32_t rank, uint32_t ranks, Io io) {
   ASSIGN_OR_RETURN(const Dataset::Split* records, dataset->split(split));
   const uint64_t largest = std::max<uint64_t>(records->records(), 1);
-  ASSIGN_OR_RETURN(
-      BatchLoaderOptions loader_options,
-      LoaderOptions(*dataset, task, split, std::max<uint64_t>(std::min(batch, largest), ranks)));
+  const Learns labels = task.label_field.empty() ? Learns::kShares : Learns::kClassIds;
+  ASSIGN_OR_RETURN(BatchLoaderOptions loader_options,
+                   LoaderOptions(*dataset, task, split,
+                                 std::max<uint64_t>(std::min(batch, largest), ranks), labels));
   loader_options.rank = rank;
   loader_options.ranks = ranks;
   loader_options.order = Order::kStored;
@@ -100,7 +145,8 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenEvaluation(std::shared_ptr<const
   loader_options.io = io;
   ASSIGN_OR_RETURN(std::unique_ptr<BatchLoader> loader,
                    BatchLoader::Open(std::move(dataset), loader_options));
-  return std::unique_ptr<DataFeed>(new DataFeed(task, std::move(loader), rank, ranks));
+  return std::unique_ptr<DataFeed>(
+      new DataFeed(task, /*learns_shares=*/false, std::move(loader), rank, ranks));
 }
 
 Result<std::optional<FeedBatch>> DataFeed::Next() {
@@ -120,12 +166,41 @@ Result<std::optional<FeedBatch>> DataFeed::Next() {
   }
   batch.images.first_row =
       static_cast<int64_t>(SliceForRank(batch.lease.global_rows(), rank_, ranks_).begin);
-  batch.labels.data = batch.lease.field(task_.label_field).data;
   batch.labels.type = task_.label_type;
   batch.labels.n = batch.lease.rows();
   batch.labels.h = task_.label_h;
   batch.labels.w = task_.label_w;
+  if (learns_shares_ || task_.label_field.empty()) {
+    RETURN_IF_ERROR(SetShares(&batch));
+  } else {
+    batch.labels.data = batch.lease.field(task_.label_field).data;
+  }
   return std::optional<FeedBatch>(std::move(batch));
+}
+
+// The shares themselves, or the classes they speak for.
+Status DataFeed::SetShares(FeedBatch* batch) const {
+  const auto* shares = batch->lease.field(task_.soft_field).as<float>();
+  LabelBatch& labels = batch->labels;
+  const auto classes = static_cast<int64_t>(task_.classes.size());
+  RETURN_IF_ERROR(
+      CheckShares(shares, labels.h * labels.w * classes, batch->lease, task_.soft_field));
+  if (learns_shares_) {
+    labels.data = shares;
+    labels.type = LabelType::kOneHotF32;
+    labels.classes = classes;
+    return OkStatus();
+  }
+  const int64_t pixels = labels.n * labels.h * labels.w;
+  batch->own_labels.resize(pixels);
+  labels.data = batch->own_labels.data();
+  if (labels.type == LabelType::kIndexU16) {
+    LargestShares(shares, pixels, classes, *task_.ignore, batch->own_labels.data());
+  } else {
+    LargestShares(shares, pixels, classes, *task_.ignore,
+                  reinterpret_cast<uint8_t*>(batch->own_labels.data()));
+  }
+  return OkStatus();
 }
 
 }  // namespace shardmill

@@ -4,15 +4,18 @@
 // the last batch of an epoch are left out of that epoch (another order chooses others in the
 // next). Evaluation: stored order, one epoch, every record exactly once, the last batch smaller.
 // Sequences of varying length are padded to one of a few lengths, the same for all ranks; training
-// puts sequences of similar length into a batch. The loader works in one thread of its own. Not for
-// concurrent use.
+// puts sequences of similar length into a batch. Training may augment images (see
+// input_augmentation.h) and learn soft labels; evaluation sees images as they are stored, and class
+// ids always. The loader works in threads of its own. Not for concurrent use.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "reader/augment.h"
 #include "reader/base/status.h"
 #include "reader/batch_loader.h"
 #include "reader/dataset.h"
@@ -27,6 +30,7 @@ struct FeedBatch {
   Batch lease;
   ImageBatch images;
   LabelBatch labels;
+  std::vector<uint16_t> own_labels;  // class ids that were made from shares
 
   BatchRows rows() const { return {images, labels, lease.global_rows()}; }
 };
@@ -41,6 +45,8 @@ struct TrainingFeedOptions {
   uint32_t rank = 0;         // which part of each batch comes: SliceForRank
   uint32_t ranks = 1;
   Io io = Io::kMapped;
+  Augment augment;
+  int threads = 1;  // of the loader
 };
 
 // The most frames of a sequence of the split; the fixed number where all have the same.
@@ -62,10 +68,17 @@ class DataFeed {
   Result<std::optional<FeedBatch>> Next();
 
  private:
-  DataFeed(DataTask task, std::unique_ptr<BatchLoader> loader, uint32_t rank, uint32_t ranks)
-      : task_(std::move(task)), loader_(std::move(loader)), rank_(rank), ranks_(ranks) {}
+  DataFeed(DataTask task, bool learns_shares, std::unique_ptr<BatchLoader> loader, uint32_t rank,
+           uint32_t ranks)
+      : task_(std::move(task)),
+        learns_shares_(learns_shares),
+        loader_(std::move(loader)),
+        rank_(rank),
+        ranks_(ranks) {}
+  Status SetShares(FeedBatch* batch) const;
 
   DataTask task_;
+  bool learns_shares_;
   std::unique_ptr<BatchLoader> loader_;
   uint32_t rank_, ranks_;
 };

@@ -57,13 +57,68 @@ Status FindImage(const RecordSchema& schema, DataTask* task) {
   return OkStatus();
 }
 
+Status CheckLabelSize(const DataTask& task) {
+  if (task.kind == TaskKind::kClassification) return OkStatus();
+  if (task.sequences) {
+    return InvalidArgumentError(
+        "sequences with a class per frame are not supported: the label "
+        "must be one class id per record");
+  }
+  if (task.label_h == task.image.h && task.label_w == task.image.w) return OkStatus();
+  return InvalidArgumentError("the labels are " + std::to_string(task.label_h) + " high × " +
+                              std::to_string(task.label_w) + " wide, but the images " +
+                              std::to_string(task.image.h) + " high × " +
+                              std::to_string(task.image.w) + " wide");
+}
+
+// What the largest share is compared with: class ids of the smallest type that has an ignore value.
+void TakeLabelsFromShares(const RecordSchema& schema, DataTask* task) {
+  const bool narrow = schema.classes.size() <= 255 && schema.ignore.value_or(0) <= 255;
+  task->label_type = narrow ? LabelType::kIndexU8 : LabelType::kIndexU16;
+  task->ignore = schema.ignore.value_or(narrow ? 255 : 65535);
+}
+
+// After FindLabel, where the data set has class ids.
+Status FindSoftLabel(const RecordSchema& schema, const std::string& name, DataTask* task) {
+  const std::optional<int> index = schema.FindField(name);
+  if (!index) {
+    return InvalidArgumentError("--soft-labels: the data set has no field '" + name + "'");
+  }
+  const FieldSpec& field = schema.fields[*index];
+  const std::vector<int64_t>& shape = field.shape;
+  const auto classes = static_cast<int64_t>(schema.classes.size());
+  const bool is_map = shape.size() == 3;
+  if (field.role != Role::kTensor || field.dtype != DType::kF32 || !field.IsFixedShape() ||
+      (!is_map && shape.size() != 1) || shape.back() != classes) {
+    return InvalidArgumentError("--soft-labels: field '" + name + "' must be f32 [height, width, " +
+                                std::to_string(classes) + "] or [" + std::to_string(classes) +
+                                "], a share per class");
+  }
+  const TaskKind kind = is_map ? TaskKind::kSegmentation : TaskKind::kClassification;
+  if (!task->label_field.empty() && kind != task->kind) {
+    return InvalidArgumentError("--soft-labels: field '" + name +
+                                "' and the class ids are not both of pixels or both of records");
+  }
+  task->kind = kind;
+  task->soft_field = name;
+  task->label_h = is_map ? shape[0] : 1;
+  task->label_w = is_map ? shape[1] : 1;
+  if (task->label_field.empty()) TakeLabelsFromShares(schema, task);
+  return CheckLabelSize(*task);
+}
+
+bool HasLabel(const RecordSchema& schema) {
+  return schema.FindRole(Role::kClassMap) || schema.FindRole(Role::kClassId);
+}
+
 Status FindLabel(const RecordSchema& schema, DataTask* task) {
   std::optional<int> index = schema.FindRole(Role::kClassMap);
   task->kind = index ? TaskKind::kSegmentation : TaskKind::kClassification;
   if (!index) index = schema.FindRole(Role::kClassId);
   if (!index) {
     return InvalidArgumentError(
-        "the data set has no labels: neither a class map nor a class id per image");
+        "the data set has no labels: neither a class map nor a class id per image; soft labels are "
+        "named by --soft-labels");
   }
   const FieldSpec& field = schema.fields[*index];
   if (!field.IsFixedShape()) {
@@ -78,32 +133,23 @@ Status FindLabel(const RecordSchema& schema, DataTask* task) {
   if (task->kind == TaskKind::kClassification) return OkStatus();
   task->label_h = delivered.shape[0];
   task->label_w = delivered.shape[1];
-  if (task->sequences) {
-    return InvalidArgumentError(
-        "sequences with a class per frame are not supported: the label "
-        "must be one class id per record");
-  }
-  if (task->label_h != task->image.h || task->label_w != task->image.w) {
-    return InvalidArgumentError("the labels are " + std::to_string(task->label_h) + " high × " +
-                                std::to_string(task->label_w) + " wide, but the images " +
-                                std::to_string(task->image.h) + " high × " +
-                                std::to_string(task->image.w) + " wide");
-  }
-  return OkStatus();
+  return CheckLabelSize(*task);
 }
 
 }  // namespace
 
-Result<DataTask> DescribeTask(const RecordSchema& schema) {
+Result<DataTask> DescribeTask(const RecordSchema& schema, const std::string& soft_labels) {
   DataTask task;
   RETURN_IF_ERROR(FindImage(schema, &task));
-  RETURN_IF_ERROR(FindLabel(schema, &task));
+  const bool is_soft = soft_labels != "none";
+  task.ignore = schema.ignore;
+  if (!is_soft || HasLabel(schema)) RETURN_IF_ERROR(FindLabel(schema, &task));
+  if (is_soft) RETURN_IF_ERROR(FindSoftLabel(schema, soft_labels, &task));
   for (const ClassInfo& info : schema.classes) task.classes.push_back(info.name);
   if (task.classes.size() < 2) {
     return InvalidArgumentError("the data set has " + std::to_string(task.classes.size()) +
                                 " class; there is nothing to tell apart");
   }
-  task.ignore = schema.ignore;
   return task;
 }
 

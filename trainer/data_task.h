@@ -30,16 +30,19 @@ struct DataTask {
   ImageType image_type = ImageType::kU8;
   Shape image;  // n is 0; of sequences h is 1, w the frames (0: they vary), c the features
   bool sequences = false;
+  // Class ids; empty: only soft_field has labels, and the largest share of a pixel is its class.
   std::string label_field;
-  LabelType label_type = LabelType::kIndexU8;  // as delivered: always an index
+  LabelType label_type = LabelType::kIndexU8;  // of class ids: always an index
+  std::string soft_field;  // f32, a share per class, which training learns; empty: the class ids
   int64_t label_h = 1;
   int64_t label_w = 1;
   std::vector<std::string> classes;  // names, in the order of the ids
   std::optional<uint32_t> ignore;
 };
 
-// InvalidArgument says what the data set lacks and how to pack it.
-Result<DataTask> DescribeTask(const RecordSchema& schema);
+// `soft_labels`: the field of soft labels; "none": there is none. InvalidArgument says what the
+// data set lacks and how to pack it.
+Result<DataTask> DescribeTask(const RecordSchema& schema, const std::string& soft_labels = "none");
 
 // The score that checkpoints are compared by, and its name in tables.
 std::optional<double> ScoreOf(TaskKind kind, const Scores& scores);

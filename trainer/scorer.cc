@@ -52,6 +52,12 @@ Result<std::unique_ptr<Graph>> RestoreGraph(const LoadedCheckpoint& checkpoint,
   return graph;
 }
 
+// Where the data set has no class ids, what the network was trained on must do.
+std::string SoftLabelsOf(const LoadedCheckpoint& checkpoint, const Dataset& dataset) {
+  const std::string& name = checkpoint.description().config().soft_labels();
+  return dataset.schema().FindField(name) ? name : "none";
+}
+
 }  // namespace
 
 Result<Scorer> PrepareScorer(const ScorerOptions& options, Communicator* ranks) {
@@ -63,7 +69,8 @@ Result<Scorer> PrepareScorer(const ScorerOptions& options, Communicator* ranks) 
   }
   ASSIGN_OR_RETURN(const LoadedCheckpoint checkpoint, LoadedCheckpoint::Read(options.checkpoint));
   ASSIGN_OR_RETURN(scorer.dataset, Dataset::Open(options.dataset, options.split));
-  ASSIGN_OR_RETURN(scorer.task, DescribeTask(scorer.dataset->schema()));
+  ASSIGN_OR_RETURN(scorer.task, DescribeTask(scorer.dataset->schema(),
+                                             SoftLabelsOf(checkpoint, *scorer.dataset)));
   ASSIGN_OR_RETURN(scorer.graph, RestoreGraph(checkpoint, scorer.task, scorer.device.ops.get()));
   return scorer;
 }

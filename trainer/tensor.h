@@ -64,6 +64,14 @@ struct LabelBatch {
   int64_t w = 1;
   // Optional: n weights, multiplied into every pixel of a row; 0 for rows that only pad a batch.
   const float* row_weights = nullptr;
+  int64_t classes = 0;  // of kOneHotF32
 };
+
+// Bytes of the labels of one row.
+constexpr int64_t LabelRowBytes(const LabelBatch& labels) {
+  const int64_t pixels = labels.h * labels.w;
+  if (labels.type == LabelType::kOneHotF32) return pixels * labels.classes * 4;
+  return labels.type == LabelType::kIndexU8 ? pixels : pixels * 2;
+}
 
 }  // namespace shardmill

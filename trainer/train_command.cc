@@ -75,21 +75,23 @@ std::string StepsLine(const TrainSetup& setup) {
   return line;
 }
 
-std::string PartsText(const proto::Environment& environment, int ranks) {
+std::string PartsText(const proto::Environment& environment, int ranks, int loader_threads) {
   if (environment.micro_shards() > 0) {
     return std::to_string(environment.micro_shards()) + " micro-shards" +
            (ranks == 1 ? "" : " on " + std::to_string(ranks) + " ranks");
   }
   return (ranks == 1 ? "" : std::to_string(ranks) + " ranks of ") +
-         std::to_string(environment.threads()) + " compute and 1 loader thread";
+         std::to_string(environment.threads()) + " compute and " + std::to_string(loader_threads) +
+         " loader thread" + (loader_threads == 1 ? "" : "s");
 }
 
 // The whole configuration and what it became, before the first step.
 void PrintStart(const TrainSetup& setup, Console* console) {
   const proto::Environment& environment = setup.description.environment();
-  console->Message("shardmill-train " + environment.program_version() + ", " +
-                   environment.backend() + ", " + environment.isa() + ", " +
-                   PartsText(environment, setup.communicator->size()));
+  console->Message(
+      "shardmill-train " + environment.program_version() + ", " + environment.backend() + ", " +
+      environment.isa() + ", " +
+      PartsText(environment, setup.communicator->size(), setup.config.loader_threads()));
   for (const std::string& line : ConfigLines(setup.config)) console->Message("  " + line);
   console->Message(DataLine(setup));
   console->Message(StepsLine(setup));

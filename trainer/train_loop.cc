@@ -140,6 +140,8 @@ Status TrainLoop::OpenFeed() {
   options.first_step = progress_.step_in_epoch();
   options.rank = communicator_.rank();
   options.ranks = communicator_.size();
+  options.augment = setup_.augment;
+  options.threads = config_.loader_threads();
   options.io = IoOf(config_);
   if (options.first_step == setup_.steps_per_epoch) {
     // Only the end of that epoch is left to do.

@@ -13,6 +13,7 @@
 #include "trainer/comm/job_end.h"
 #include "trainer/config.h"
 #include "trainer/data_feed.h"
+#include "trainer/input_augmentation.h"
 #include "trainer/network.h"
 
 namespace shardmill {
@@ -98,7 +99,8 @@ Status OpenData(TrainSetup* setup) {
                                   "' has no records to evaluate on; use --eval-every 0");
     }
   }
-  ASSIGN_OR_RETURN(setup->task, DescribeTask(setup->dataset->schema()));
+  ASSIGN_OR_RETURN(setup->task, DescribeTask(setup->dataset->schema(), config.soft_labels()));
+  ASSIGN_OR_RETURN(setup->augment, InputAugmentation(config, setup->task));
   const auto batch = static_cast<uint64_t>(config.batch());
   setup->steps_per_epoch = setup->train_records / batch;
   if (setup->steps_per_epoch == 0) {
@@ -120,12 +122,20 @@ Status BuildEngine(const std::function<Result<std::unique_ptr<Graph>>()>& make_g
           ? CreateMicroShardEngine(setup->graph.get(), make_graph, setup->communicator,
                                    config.micro_shards(), config.accumulate())
           : CreateRankEngine(setup->graph.get(), setup->communicator, config.accumulate()));
-  Shape batch = setup->task.image;
+  Shape batch = TrainingTask(setup->task, setup->augment).image;
   if (setup->task.sequences) {
     ASSIGN_OR_RETURN(batch.w, LongestSequence(*setup->dataset, setup->task, config.train_split()));
   }
   batch.n = config.batch();
   return setup->engine->Prepare(batch);
+}
+
+// What the network must be able to work on: the smaller one of training and evaluation.
+DataTask SmallestTask(const TrainSetup& setup) {
+  DataTask task = TrainingTask(setup.task, setup.augment);
+  task.image.h = std::min(task.image.h, setup.task.image.h);
+  task.image.w = std::min(task.image.w, setup.task.image.w);
+  return task;
 }
 
 // `stored`: the model that the checkpoint has, where the run goes on with that; else null.
@@ -149,7 +159,7 @@ Status BuildNetwork(const proto::Model* stored, TrainSetup* setup) {
       [&]() -> Result<std::unique_ptr<Graph>> {
         ASSIGN_OR_RETURN(
             std::unique_ptr<Graph> graph,
-            CreateNetwork(config, setup->task, scale, setup->device.ops.get(), stored));
+            CreateNetwork(config, SmallestTask(*setup), scale, setup->device.ops.get(), stored));
         RETURN_IF_ERROR(graph->SetLoss(loss));
         return graph;
       },

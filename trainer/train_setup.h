@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proto/checkpoint.pb.h"
+#include "reader/augment.h"
 #include "reader/base/folder_lock.h"
 #include "reader/base/status.h"
 #include "reader/dataset.h"
@@ -35,6 +36,7 @@ struct TrainSetup {
   proto::TrainConfig config;  // complete
   std::shared_ptr<const Dataset> dataset;
   DataTask task;
+  Augment augment;  // of training
   Device device;
   std::unique_ptr<Graph> graph;  // after `device`: it uses its op table
   Communicator* communicator = nullptr;

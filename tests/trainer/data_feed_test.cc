@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <map>
 #include <set>
+#include <string>
 
 #include "tests/trainer/shape_dataset.h"
 
@@ -107,6 +110,160 @@ TEST_F(DataFeedTest, BatchShowsImagesAndLabelsAsStored) {
     reds += labels[i] == 1;
   }
   EXPECT_GT(reds, 20);
+}
+
+// Images and labels of all batches, of all ranks one behind the other.
+struct Seen {
+  std::vector<std::string> images, labels;  // per step
+
+  bool operator==(const Seen& other) const {
+    return images == other.images && labels == other.labels;
+  }
+};
+
+void Append(const FeedBatch& batch, size_t step, Seen* seen) {
+  seen->images.resize(std::max(seen->images.size(), step + 1));
+  seen->labels.resize(seen->images.size());
+  const auto image_bytes = static_cast<size_t>(batch.images.shape.Elements());
+  seen->images[step].append(static_cast<const char*>(batch.images.data), image_bytes);
+  seen->labels[step].append(static_cast<const char*>(batch.labels.data),
+                            static_cast<size_t>(batch.labels.n * LabelRowBytes(batch.labels)));
+}
+
+Augment EveryChange() {
+  Augment augment;
+  augment.horizontal_flip = augment.vertical_flip = 0.5;
+  augment.crop_height = 12;
+  augment.crop_width = 10;
+  augment.scale_least = 0.5;
+  augment.scale_most = 2;
+  augment.brightness = augment.contrast = augment.saturation = 0.3;
+  augment.hue = 20;
+  return augment;
+}
+
+Seen TrainingBatches(const std::shared_ptr<const Dataset>& dataset, const DataTask& task,
+                     TrainingFeedOptions options) {
+  options.split = "train";
+  options.batch = 5;
+  options.seed = 3;
+  options.epochs = 2;
+  Seen seen;
+  for (options.rank = 0; options.rank < options.ranks; ++options.rank) {
+    auto feed = DataFeed::OpenTraining(dataset, task, options);
+    EXPECT_TRUE(feed.ok()) << feed.status().ToString();
+    if (!feed.ok()) return seen;
+    for (size_t step = 0;; ++step) {
+      auto batch = (*feed)->Next();
+      EXPECT_TRUE(batch.ok()) << batch.status().ToString();
+      if (!batch.ok() || !batch->has_value()) break;
+      Append(**batch, step, &seen);
+    }
+  }
+  return seen;
+}
+
+TEST_F(DataFeedTest, AugmentedBatchesAreTheSameOnAnyRanksThreadsAndStart) {
+  TrainingFeedOptions options;
+  options.augment = EveryChange();
+  const Seen one = TrainingBatches(dataset_, task_, options);
+  ASSERT_EQ(one.images.size(), 8u);
+  EXPECT_EQ(one.images[0].size(), 5u * 12 * 10 * 3);
+  EXPECT_EQ(one.labels[0].size(), 5u * 12 * 10);
+  options.ranks = 2;
+  options.threads = 3;
+  EXPECT_EQ(TrainingBatches(dataset_, task_, options), one);
+  options.first_epoch = 1;
+  options.first_step = 2;
+  const Seen rest = TrainingBatches(dataset_, task_, options);
+  EXPECT_EQ(rest.images, std::vector<std::string>(one.images.begin() + 6, one.images.end()));
+  EXPECT_EQ(rest.labels, std::vector<std::string>(one.labels.begin() + 6, one.labels.end()));
+  options.augment.hue = 0;
+  EXPECT_NE(TrainingBatches(dataset_, task_, options).images, rest.images);
+}
+
+TEST_F(DataFeedTest, AugmentedLabelsHoldClassesAndTheIgnoreValueOnly) {
+  TrainingFeedOptions options;
+  options.augment = EveryChange();
+  std::map<uint8_t, int> counts;
+  for (const std::string& labels : TrainingBatches(dataset_, task_, options).labels) {
+    for (const char label : labels) ++counts[static_cast<uint8_t>(label)];
+  }
+  EXPECT_EQ(counts.size(), 4u);
+  for (const int value : {0, 1, 2, 255}) EXPECT_GT(counts[static_cast<uint8_t>(value)], 50);
+}
+
+class LabelFormTest : public testing::Test {
+ protected:
+  void Open(const std::string& name, const ShapeDatasetOptions& options,
+            const std::string& soft_labels) {
+    auto dataset = Dataset::Open(WriteShapeDataset(name, options));
+    ASSERT_TRUE(dataset.ok()) << dataset.status().ToString();
+    dataset_ = *dataset;
+    auto task = DescribeTask(dataset_->schema(), soft_labels);
+    ASSERT_TRUE(task.ok()) << task.status().ToString();
+    task_ = *task;
+  }
+
+  std::shared_ptr<const Dataset> dataset_;
+  DataTask task_;
+};
+
+TEST_F(LabelFormTest, OneHotLabelsTrainAsTheClassIdsTheyAre) {
+  TrainingFeedOptions options;
+  options.augment = EveryChange();
+  Open("feed_index", {}, "none");
+  const Seen expected = TrainingBatches(dataset_, task_, options);
+  for (const LabelEncoding encoding : {LabelEncoding::kOneHotBits, LabelEncoding::kOneHotBytes}) {
+    ShapeDatasetOptions shapes;
+    shapes.encoding = encoding;
+    Open("feed_one_hot", shapes, "none");
+    EXPECT_EQ(TrainingBatches(dataset_, task_, options), expected);
+  }
+}
+
+TEST_F(LabelFormTest, SharesAreLearntAndMoveWithTheImage) {
+  ShapeDatasetOptions shapes;
+  shapes.shares = true;
+  TrainingFeedOptions options;
+  options.augment = EveryChange();
+  Open("feed_shares", shapes, "none");
+  const Seen hard = TrainingBatches(dataset_, task_, options);
+  Open("feed_shares", shapes, "shares");
+  const Seen soft = TrainingBatches(dataset_, task_, options);
+  EXPECT_EQ(soft.images, hard.images);
+  ASSERT_EQ(soft.labels.size(), hard.labels.size());
+  for (size_t step = 0; step < soft.labels.size(); ++step) {
+    ASSERT_EQ(soft.labels[step].size(), hard.labels[step].size() * 3 * sizeof(float));
+    for (size_t i = 0; i < hard.labels[step].size(); ++i) {
+      const auto k = static_cast<uint8_t>(hard.labels[step][i]);
+      for (size_t c = 0; c < 3; ++c) {
+        float share;
+        std::memcpy(&share, soft.labels[step].data() + (3 * i + c) * sizeof(float), sizeof(float));
+        ASSERT_EQ(share, k == 255 ? 0.0f : c == k ? 0.75f : c == (k + 1u) % 3 ? 0.25f : 0.0f);
+      }
+    }
+  }
+}
+
+TEST_F(LabelFormTest, TheLargestShareIsTheClassWhereThereAreNoClassIds) {
+  Open("feed_index", {}, "none");
+  auto feed = DataFeed::OpenEvaluation(dataset_, task_, "val", 4);
+  ASSERT_TRUE(feed.ok());
+  Seen expected, found;
+  for (auto batch = (*feed)->Next(); batch.ok() && batch->has_value(); batch = (*feed)->Next()) {
+    Append(**batch, 0, &expected);
+  }
+  ShapeDatasetOptions shapes;
+  shapes.only_shares = true;
+  Open("feed_only_shares", shapes, "shares");
+  feed = DataFeed::OpenEvaluation(dataset_, task_, "val", 4);
+  ASSERT_TRUE(feed.ok()) << feed.status().ToString();
+  for (auto batch = (*feed)->Next(); batch.ok() && batch->has_value(); batch = (*feed)->Next()) {
+    EXPECT_EQ((*batch)->labels.type, LabelType::kIndexU8);
+    Append(**batch, 0, &found);
+  }
+  EXPECT_EQ(found, expected);
 }
 
 }  // namespace

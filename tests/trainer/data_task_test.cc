@@ -88,6 +88,34 @@ TEST(DataTask, WhatCannotBeTrainedOnSaysWhy) {
   ExpectInvalid(Schema({kImage, map}, 1), "1 class");
 }
 
+TEST(DataTask, SoftLabelsAreAFieldWithAShareForEveryClass) {
+  FieldSpec shares = Image(DType::kF32, {24, 32, 5});
+  shares.name = "shares";
+  shares.role = Role::kTensor;
+  const FieldSpec map = Label(Role::kClassMap, DType::kU8, {24, 32}, LabelEncoding::kIndex);
+  auto task = DescribeTask(Schema({kImage, map, shares}, 5), "shares");
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  EXPECT_EQ(task->soft_field, "shares");
+  EXPECT_EQ(task->label_field, "label");
+  RecordSchema alone = Schema({kImage, shares}, 5);
+  alone.ignore = std::nullopt;
+  task = DescribeTask(alone, "shares");
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  EXPECT_EQ(task->label_field, "");
+  EXPECT_EQ(task->kind, TaskKind::kSegmentation);
+  EXPECT_EQ(task->ignore, 255u);
+  EXPECT_EQ(task->label_h, 24);
+  const auto message = [](const RecordSchema& schema, const std::string& name) {
+    return DescribeTask(schema, name).status().message();
+  };
+  EXPECT_NE(message(alone, "none").find("--soft-labels"), std::string::npos);
+  EXPECT_NE(message(alone, "image").find("must be f32 [height, width, 5]"), std::string::npos);
+  EXPECT_NE(message(alone, "other").find("no field 'other'"), std::string::npos);
+  shares.shape = {5};
+  EXPECT_NE(message(Schema({kImage, map, shares}, 5), "shares").find("not both"),
+            std::string::npos);
+}
+
 TEST(DataTask, ScoreIsMeanIouOrAccuracy) {
   ConfusionMatrix matrix(2, std::nullopt);
   matrix.AddCount(0, 0, 3);

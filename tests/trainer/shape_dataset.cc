@@ -83,7 +83,22 @@ RecordSchema MakeSchema(const ShapeDatasetOptions& options) {
     image.role = Role::kTensor;
     image.shape = {kVariableDim, 3};
   }
-  schema.fields = {image, label};
+  if (options.encoding != LabelEncoding::kIndex) {
+    label.encoding = options.encoding;
+    label.shape.push_back(options.encoding == LabelEncoding::kOneHotBits ? 1 : kClasses);
+  }
+  schema.fields = {image};
+  if (!options.only_shares) schema.fields.push_back(label);
+  if (options.shares || options.only_shares) {
+    FieldSpec shares;
+    shares.name = "shares";
+    shares.dtype = DType::kF32;
+    shares.shape = {kClasses};
+    if (options.kind == TaskKind::kSegmentation) {
+      shares.shape = {options.height, options.width, kClasses};
+    }
+    schema.fields.push_back(shares);
+  }
   const char* names[kClasses] = {"ground", "red", "green"};
   for (uint32_t k = 0; k < kClasses; ++k) schema.classes.push_back({k, names[k], std::nullopt});
   schema.ignore = kIgnore;
@@ -116,6 +131,36 @@ void Count(const Picture& picture, proto::Statistics* statistics) {
   }
 }
 
+// The class map in the encoding of the field.
+std::vector<uint8_t> LabelBytes(const std::vector<uint8_t>& label, LabelEncoding encoding) {
+  if (encoding != LabelEncoding::kOneHotBits && encoding != LabelEncoding::kOneHotBytes) {
+    return label;
+  }
+  std::vector<uint8_t> bytes;
+  for (const uint8_t k : label) {
+    for (int c = 0; c < kClasses; ++c) {
+      const auto bit = static_cast<uint8_t>(c == k);
+      if (encoding == LabelEncoding::kOneHotBytes || c == 0) {
+        bytes.push_back(bit);
+      } else {
+        bytes.back() = static_cast<uint8_t>(bytes.back() | bit << c);
+      }
+    }
+  }
+  return bytes;
+}
+
+std::vector<float> SharesOf(const std::vector<uint8_t>& label) {
+  std::vector<float> shares;
+  for (const uint8_t k : label) {
+    for (int c = 0; c < kClasses; ++c) {
+      const bool is_next = k != kIgnore && c == (k + 1) % kClasses;
+      shares.push_back(c == k ? 0.75f : is_next ? 0.25f : 0.0f);
+    }
+  }
+  return shares;
+}
+
 EncodedRecord Encode(const Picture& picture, const RecordSchema& schema, bool has_nan,
                      const std::string& key, FieldEncoder* encoder) {
   std::vector<float> floats(picture.image.begin(), picture.image.end());
@@ -132,9 +177,16 @@ EncodedRecord Encode(const Picture& picture, const RecordSchema& schema, bool ha
                                picture.image.size() * (is_float ? sizeof(float) : 1), lengths);
   EXPECT_TRUE(field.ok()) << field.status().ToString();
   encoded.fields.push_back(std::move(*field));
-  field = encoder->Encode(schema.fields[1], picture.label.data(), picture.label.size());
-  EXPECT_TRUE(field.ok()) << field.status().ToString();
-  encoded.fields.push_back(std::move(*field));
+  const std::vector<float> shares = SharesOf(picture.label);
+  for (size_t i = 1; i < schema.fields.size(); ++i) {
+    const FieldSpec& spec = schema.fields[i];
+    const std::vector<uint8_t> label = LabelBytes(picture.label, spec.encoding);
+    const bool is_label = spec.name == "label";
+    field = encoder->Encode(spec, is_label ? static_cast<const void*>(label.data()) : shares.data(),
+                            is_label ? label.size() : shares.size() * sizeof(float));
+    EXPECT_TRUE(field.ok()) << field.status().ToString();
+    encoded.fields.push_back(std::move(*field));
+  }
   proto::RecordMeta meta;
   meta.set_key(key);
   encoded.meta = meta.SerializeAsString();

@@ -15,8 +15,10 @@ std::string BatchDumpName(uint64_t step, const Communicator& communicator) {
 Status DumpBatch(const std::string& path, const FeedBatch& batch) {
   const Shape& shape = batch.images.shape;
   const char* image_types[] = {"U8", "U16", "F32"};
-  const bool wide = batch.labels.type == LabelType::kIndexU16;
-  const int64_t labels = batch.labels.n * batch.labels.h * batch.labels.w;
+  const char* label_types[] = {"U8", "U16", "F32"};
+  const LabelBatch& labels = batch.labels;
+  std::vector<int64_t> label_shape = {labels.n, labels.h, labels.w};
+  if (labels.type == LabelType::kOneHotF32) label_shape.push_back(labels.classes);
   const std::vector<uint64_t>& records = batch.lease.records();
   return WriteSafetensors(
       path,
@@ -25,11 +27,8 @@ Status DumpBatch(const std::string& path, const FeedBatch& batch) {
         {shape.n, shape.h, shape.w, shape.c},
         batch.images.data,
         static_cast<uint64_t>(shape.Elements() * ImageTypeBytes(batch.images.type))},
-       {"labels",
-        wide ? "U16" : "U8",
-        {batch.labels.n, batch.labels.h, batch.labels.w},
-        batch.labels.data,
-        static_cast<uint64_t>(labels * (wide ? 2 : 1))},
+       {"labels", label_types[static_cast<int>(labels.type)], label_shape, labels.data,
+        static_cast<uint64_t>(labels.n * LabelRowBytes(labels))},
        {"records",
         "U64",
         {static_cast<int64_t>(records.size())},

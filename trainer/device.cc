@@ -7,6 +7,7 @@
 #include "reader/base/thread_budget.h"
 #include "reader/base/version.h"
 #include "reader/epoch_order.h"
+#include "trainer/cuda/plugin_library.h"
 #include "trainer/ops/onednn/onednn_backend.h"
 #include "trainer/ops/reference/reference_backend.h"
 
@@ -42,20 +43,28 @@ std::string OnednnVersion() {
          std::to_string(version->patch);
 }
 
+// OK is not yet among the answers: the kernels of the backend are not joined to its convolutions.
+Status CheckCuda(int local_rank) {
+  RETURN_IF_ERROR(OpenCudaDevice(local_rank).status());
+  return UnavailableError("the CUDA backend of this version prepares plans, but does not train");
+}
+
 }  // namespace
 
-Result<Device> OpenDevice(const std::string& name, int threads, int local_ranks) {
-  if (name == "cuda") {
-    return UnavailableError(
-        "--device cuda: this build has no CUDA backend; use --device cpu or auto");
-  }
+Result<Device> OpenDevice(const std::string& name, int threads, int local_ranks, int local_rank) {
   Device device;
   if (name == "reference") {
     device.threads = 1;
     device.ops = CreateReferenceOps(ElementType::kF32);
     return device;
   }
-  if (name == "auto") device.notice = "this build has no CUDA backend: taking the CPU";
+  if (name == "cuda" || name == "auto") {
+    const Status status = CheckCuda(local_rank);
+    if (name == "cuda")
+      return UnavailableError("--device cuda: " + status.message() +
+                              "; or use --device cpu or auto");
+    device.notice = "taking the CPU: " + status.message();
+  }
   ASSIGN_OR_RETURN(device.threads, ResolveThreads(threads, local_ranks));
   omp_set_dynamic(0);
   omp_set_num_threads(device.threads);

@@ -22,8 +22,10 @@ struct Device {
 // `name` is auto, cpu, cuda, or reference (slow, one thread, for tests); `threads` 0 asks for one
 // per CPU that this process may use. Sets the number of compute threads of the process: call it
 // once, before anything computes. Unavailable when the device is not there, and says why.
-// `local_ranks` processes of this job share the CPUs of this host.
-Result<Device> OpenDevice(const std::string& name, int threads, int local_ranks = 1);
+// `local_ranks` processes of this job share the CPUs of this host; this one is number `local_rank`
+// and takes the GPU of that number.
+Result<Device> OpenDevice(const std::string& name, int threads, int local_ranks = 1,
+                          int local_rank = 0);
 
 // Version of program, backend and instruction set, threads.
 proto::Environment DescribeEnvironment(const Device& device);

@@ -13,6 +13,8 @@ void AddPredictCommand(CommandLine* commands);
 void AddExportCommand(CommandLine* commands);
 // Prints the description of a model.
 void AddModelCommand(CommandLine* commands);
+// Prepares the convolutions of a model for a GPU.
+void AddPlanCommand(CommandLine* commands);
 // Scores a checkpoint on a split.
 void AddEvaluateCommand(CommandLine* commands);
 

@@ -18,6 +18,7 @@ int Run(int argc, char** argv) {
   AddPredictCommand(&commands);
   AddExportCommand(&commands);
   AddModelCommand(&commands);
+  AddPlanCommand(&commands);
   commands.SetDefault("train");
   // All ranks were started with the same words: one of them tells what is wrong with them.
   const auto launch = DetectLaunch();

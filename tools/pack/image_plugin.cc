@@ -1,12 +1,10 @@
 #include "tools/pack/image_plugin.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
-#include <climits>
 #include <string>
 
-#include "reader/base/file.h"
+#include "reader/base/program_folder.h"
 
 namespace shardmill {
 namespace {
@@ -16,14 +14,10 @@ struct Plugin {
   ShardmillPluginDecode decode = nullptr;
 };
 
-std::string ProgramFolder() {
-  char path[PATH_MAX];
-  ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
-  return length <= 0 ? "." : FolderName(std::string(path, static_cast<size_t>(length)));
-}
-
 Plugin OpenPlugin() {
-  const std::string path = JoinPath(ProgramFolder(), kImagePluginFile);
+  const Result<std::string> beside = PathBesideProgram(kImagePluginFile);
+  if (!beside.ok()) return {beside.status()};
+  const std::string& path = *beside;
   const std::string advice = "; it is needed for files that are neither PNG nor JPEG";
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

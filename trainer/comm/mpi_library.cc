@@ -1,12 +1,10 @@
 #include "trainer/comm/mpi_library.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
-#include <climits>
 #include <cstdlib>
 
-#include "reader/base/file.h"
+#include "reader/base/program_folder.h"
 
 namespace shardmill {
 namespace {
@@ -18,12 +16,7 @@ Result<std::string> PluginPath() {
   if (const char* path = std::getenv(kPluginVariable); path != nullptr && *path != '\0') {
     return std::string(path);
   }
-  char executable[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable);
-  if (length <= 0 || length == static_cast<ssize_t>(sizeof executable)) {
-    return UnavailableError("cannot tell where this program lies; set SHARDMILL_MPI_PLUGIN");
-  }
-  return JoinPath(FolderName(std::string(executable, length)), kPluginFile);
+  return PathBesideProgram(kPluginFile);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "rapidjson/document.h"
 #include "rapidjson/error/en.h"
+#include "trainer/cuda/runtime/cuda_status.h"
 
 namespace shardmill {
 namespace {
@@ -63,11 +64,6 @@ Result<std::string> NameOf(const std::string& json) {
   }
   return NameText(name->value.GetString(), document["deviceVer"].GetInt64(),
                   document["multiProcessorCount"].GetInt64());
-}
-
-Status CudaStatus(cudaError_t code, const char* what) {
-  if (code == cudaSuccess) return OkStatus();
-  return UnavailableError(std::string("CUDA cannot ") + what + ": " + cudaGetErrorString(code));
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+#include "trainer/cuda/plugin.h"
+
+#include <cuda_runtime_api.h>
+
+#include "trainer/cuda/check_device.h"
+#include "trainer/cuda/prepare_plans.h"
+
+namespace shardmill {
+namespace {
+
+constexpr CudaPlugin kPlugin = {kCudaPluginVersion, CUDART_VERSION, PreparePlans, CheckDevice};
+
+}  // namespace
+}  // namespace shardmill
+
+extern "C" const shardmill::CudaPlugin* ShardmillCudaPlugin() { return &shardmill::kPlugin; }

@@ -1,0 +1,58 @@
+// What the programs get from libshardmill_cuda.so.
+//
+// The plug-in is the only file that is linked to CUDA, cuDNN and NCCL, so that a machine without
+// them runs the same program. Program and plug-in are built from one source by one compiler: C++
+// objects pass between them, and the version must be the same to the letter.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reader/base/status.h"
+#include "trainer/cuda/dnn/convolution_problem.h"
+
+namespace shardmill {
+
+inline constexpr char kCudaPluginFile[] = "libshardmill_cuda.so";
+inline constexpr char kCudaPluginEntry[] = "ShardmillCudaPlugin";
+
+// Raise it whenever anything below changes.
+constexpr uint32_t kCudaPluginVersion = 1;
+
+// Plans to be prepared for a device that need not be there.
+struct PlanRequest {
+  std::string device_json;
+  std::string cache_path;  // empty: nothing is kept
+  std::vector<ConvolutionShape> shapes;
+  std::vector<MathMode> modes;
+  bool deterministic = false;
+};
+
+struct PlanRow {
+  int shape = 0;  // of the request
+  MathMode math = MathMode::kF32;
+  // By ConvolutionPass: the bytes of workspace.
+  int64_t workspace_bytes[3] = {};
+  bool adds_bias = false;  // the forward plan does
+  Status status;           // not OK: there are no plans
+};
+
+struct PlanReport {
+  std::string device, library;
+  std::string note;                            // why the file was not taken; may be empty
+  std::vector<PlanRow> rows;                   // shapes in order, for each the modes in order
+  int64_t built = 0, loaded = 0, refused = 0;  // see PlanCounts
+};
+
+struct CudaPlugin {
+  uint32_t version;
+  int cuda_version;  // 13000: what the driver must support, the major version at least
+
+  Result<PlanReport> (*prepare_plans)(const PlanRequest& request);
+  // OK when the kernels and cuDNN of this build run on the device; Unavailable says why not.
+  // `name` receives "NVIDIA H200, sm_90, 132 multiprocessors; CUDA 13.0, cuDNN 9.19.0".
+  Status (*check_device)(int device, std::string* name);
+};
+
+}  // namespace shardmill

@@ -1,0 +1,137 @@
+#include "trainer/cuda/runtime/device_runtime.h"
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include "trainer/cuda/runtime/cuda_status.h"
+
+namespace shardmill {
+namespace {
+
+cudaStream_t Stream(StreamHandle stream) { return static_cast<cudaStream_t>(stream); }
+cudaEvent_t Event(EventHandle event) { return static_cast<cudaEvent_t>(event); }
+
+Status OutOfMemory(int64_t bytes) {
+  cudaGetLastError();
+  size_t free_bytes = 0, total_bytes = 0;
+  RETURN_IF_ERROR(CudaStatus(cudaMemGetInfo(&free_bytes, &total_bytes), "say how much is free"));
+  return UnavailableError("out of GPU memory: " + std::to_string(bytes) + " bytes asked for, " +
+                          std::to_string(free_bytes) + " of " + std::to_string(total_bytes) +
+                          " free; use a smaller --batch");
+}
+
+class DeviceRuntime : public CudaRuntime {
+ public:
+  Result<void*> AllocateDevice(int64_t bytes) override {
+    void* memory = nullptr;
+    const cudaError_t code = cudaMalloc(&memory, static_cast<size_t>(bytes));
+    if (code == cudaErrorMemoryAllocation) return OutOfMemory(bytes);
+    RETURN_IF_ERROR(CudaStatus(code, "allocate memory"));
+    return memory;
+  }
+  Status FreeDevice(void* memory) override { return CudaStatus(cudaFree(memory), "free memory"); }
+
+  Result<void*> AllocatePinned(int64_t bytes) override {
+    void* memory = nullptr;
+    RETURN_IF_ERROR(CudaStatus(cudaMallocHost(&memory, static_cast<size_t>(bytes)),
+                               "pin " + std::to_string(bytes) + " bytes of host memory"));
+    return memory;
+  }
+  Status FreePinned(void* memory) override {
+    return CudaStatus(cudaFreeHost(memory), "free pinned memory");
+  }
+
+  Result<StreamHandle> CreateStream() override {
+    cudaStream_t stream = nullptr;
+    RETURN_IF_ERROR(
+        CudaStatus(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream"));
+    return static_cast<StreamHandle>(stream);
+  }
+  Status DestroyStream(StreamHandle stream) override {
+    return CudaStatus(cudaStreamDestroy(Stream(stream)), "destroy a stream");
+  }
+  Result<EventHandle> CreateEvent() override {
+    cudaEvent_t event = nullptr;
+    RETURN_IF_ERROR(
+        CudaStatus(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "create an event"));
+    return static_cast<EventHandle>(event);
+  }
+  Status DestroyEvent(EventHandle event) override {
+    return CudaStatus(cudaEventDestroy(Event(event)), "destroy an event");
+  }
+
+  Status RecordEvent(EventHandle event, StreamHandle stream) override {
+    return CudaStatus(cudaEventRecord(Event(event), Stream(stream)), "record an event");
+  }
+  Status WaitEvent(StreamHandle stream, EventHandle event) override {
+    return CudaStatus(cudaStreamWaitEvent(Stream(stream), Event(event), 0), "wait for an event");
+  }
+  Result<bool> IsDone(EventHandle event) override {
+    const cudaError_t code = cudaEventQuery(Event(event));
+    if (code == cudaErrorNotReady) {
+      cudaGetLastError();
+      return false;
+    }
+    RETURN_IF_ERROR(CudaStatus(code, "ask for an event"));
+    return true;
+  }
+  Status Synchronize(EventHandle event) override {
+    return CudaStatus(cudaEventSynchronize(Event(event)), "wait for an event");
+  }
+  Status SynchronizeStream(StreamHandle stream) override {
+    return CudaStatus(cudaStreamSynchronize(Stream(stream)), "wait for a stream");
+  }
+
+  Status CopyToDevice(StreamHandle stream, const void* pinned, int64_t bytes,
+                      void* device) override {
+    return CudaStatus(cudaMemcpyAsync(device, pinned, static_cast<size_t>(bytes),
+                                      cudaMemcpyHostToDevice, Stream(stream)),
+                      "copy to the device");
+  }
+  Status CopyToHost(StreamHandle stream, const void* device, int64_t bytes, void* pinned) override {
+    return CudaStatus(cudaMemcpyAsync(pinned, device, static_cast<size_t>(bytes),
+                                      cudaMemcpyDeviceToHost, Stream(stream)),
+                      "copy to the host");
+  }
+  Status SetZero(StreamHandle stream, int64_t bytes, void* device) override {
+    return CudaStatus(cudaMemsetAsync(device, 0, static_cast<size_t>(bytes), Stream(stream)),
+                      "zero memory");
+  }
+
+  Status Launch(StreamHandle stream, const OperationNote& note,
+                const LaunchFunction& launch) override {
+    if (Status status = launch(stream); !status.ok()) return status.WithContext(note.name);
+    return OkStatus();
+  }
+  void NoteHostAccess(const OperationNote&) override {}
+
+  // Thread-local: other threads of the process may go on calling the runtime.
+  Status BeginCapture(StreamHandle stream) override {
+    return CudaStatus(cudaStreamBeginCapture(Stream(stream), cudaStreamCaptureModeThreadLocal),
+                      "start to capture");
+  }
+  Result<GraphHandle> EndCapture(StreamHandle stream) override {
+    cudaGraph_t graph = nullptr;
+    RETURN_IF_ERROR(CudaStatus(cudaStreamEndCapture(Stream(stream), &graph), "capture a graph"));
+    cudaGraphExec_t executable = nullptr;
+    const Status status =
+        CudaStatus(cudaGraphInstantiate(&executable, graph, 0), "prepare a captured graph");
+    RETURN_IF_ERROR(CudaStatus(cudaGraphDestroy(graph), "free a captured graph"));
+    RETURN_IF_ERROR(status);
+    return static_cast<GraphHandle>(executable);
+  }
+  Status LaunchGraph(GraphHandle graph, StreamHandle stream) override {
+    return CudaStatus(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph), Stream(stream)),
+                      "launch a graph");
+  }
+  Status DestroyGraph(GraphHandle graph) override {
+    return CudaStatus(cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)), "free a graph");
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<CudaRuntime> CreateDeviceRuntime() { return std::make_unique<DeviceRuntime>(); }
+
+}  // namespace shardmill

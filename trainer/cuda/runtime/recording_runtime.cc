@@ -1,0 +1,175 @@
+#include "trainer/cuda/runtime/recording_runtime.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace shardmill {
+namespace {
+
+using Kind = RecordedStep::Kind;
+constexpr int64_t kAlignment = 256;
+
+}  // namespace
+
+RecordingRuntime::RecordingRuntime() = default;
+
+RecordingRuntime::~RecordingRuntime() {
+  for (const auto& [memory, bytes] : blocks_) std::free(memory);
+}
+
+void RecordingRuntime::Add(RecordedStep step) {
+  (capture_ != nullptr ? capture_->steps : log_).push_back(std::move(step));
+}
+
+void RecordingRuntime::RefuseWhileCapturing(const char* what) {
+  if (capture_ != nullptr) misuses_.push_back(std::string(what) + " while capturing");
+}
+
+Result<void*> RecordingRuntime::Allocate(int64_t bytes) {
+  RefuseWhileCapturing("allocates");
+  const int64_t rounded = (bytes + kAlignment) / kAlignment * kAlignment;
+  void* memory = std::aligned_alloc(kAlignment, static_cast<size_t>(rounded));
+  if (memory == nullptr) return UnavailableError("out of memory");
+  blocks_[memory] = bytes;
+  RecordedStep step;
+  step.kind = Kind::kAllocate;
+  step.span = {memory, bytes};
+  Add(std::move(step));
+  return memory;
+}
+
+Status RecordingRuntime::Free(void* memory) {
+  if (memory == nullptr) return OkStatus();
+  RefuseWhileCapturing("frees");
+  const auto block = blocks_.find(memory);
+  if (block == blocks_.end()) {
+    misuses_.push_back("frees what was not allocated");
+    return OkStatus();
+  }
+  RecordedStep step;
+  step.kind = Kind::kFree;
+  step.span = {memory, block->second};
+  Add(std::move(step));
+  // Kept until the end, so that no later block gets the same address.
+  return OkStatus();
+}
+
+Result<void*> RecordingRuntime::AllocateDevice(int64_t bytes) { return Allocate(bytes); }
+Result<void*> RecordingRuntime::AllocatePinned(int64_t bytes) { return Allocate(bytes); }
+Status RecordingRuntime::FreeDevice(void* memory) { return Free(memory); }
+Status RecordingRuntime::FreePinned(void* memory) { return Free(memory); }
+
+void* RecordingRuntime::NewNumber(std::vector<std::unique_ptr<Number>>* numbers) {
+  numbers->push_back(std::make_unique<Number>(Number{static_cast<int>(numbers->size())}));
+  return numbers->back().get();
+}
+
+Result<StreamHandle> RecordingRuntime::CreateStream() { return NewNumber(&streams_); }
+Status RecordingRuntime::DestroyStream(StreamHandle) { return OkStatus(); }
+Result<EventHandle> RecordingRuntime::CreateEvent() { return NewNumber(&events_); }
+Status RecordingRuntime::DestroyEvent(EventHandle) { return OkStatus(); }
+
+Status RecordingRuntime::RecordEvent(EventHandle event, StreamHandle stream) {
+  RecordedStep step;
+  step.kind = Kind::kRecordEvent;
+  step.event = Of(event);
+  step.stream = Of(stream);
+  Add(std::move(step));
+  return OkStatus();
+}
+
+Status RecordingRuntime::WaitEvent(StreamHandle stream, EventHandle event) {
+  RecordedStep step;
+  step.kind = Kind::kStreamWaits;
+  step.event = Of(event);
+  step.stream = Of(stream);
+  Add(std::move(step));
+  return OkStatus();
+}
+
+Result<bool> RecordingRuntime::IsDone(EventHandle event) {
+  if (pending_) return false;
+  RETURN_IF_ERROR(Synchronize(event));
+  return true;
+}
+
+Status RecordingRuntime::Synchronize(EventHandle event) {
+  RefuseWhileCapturing("synchronizes");
+  RecordedStep step;
+  step.kind = Kind::kHostWaits;
+  step.event = Of(event);
+  Add(std::move(step));
+  return OkStatus();
+}
+
+Status RecordingRuntime::SynchronizeStream(StreamHandle stream) {
+  RefuseWhileCapturing("synchronizes");
+  RecordedStep step;
+  step.kind = Kind::kHostWaitsAll;
+  step.stream = Of(stream);
+  Add(std::move(step));
+  return OkStatus();
+}
+
+Status RecordingRuntime::CopyToDevice(StreamHandle stream, const void* pinned, int64_t bytes,
+                                      void* device) {
+  std::memcpy(device, pinned, static_cast<size_t>(bytes));
+  return Launch(stream, {"copy to device", {{pinned, bytes}}, {{device, bytes}}}, nullptr);
+}
+
+Status RecordingRuntime::CopyToHost(StreamHandle stream, const void* device, int64_t bytes,
+                                    void* pinned) {
+  std::memcpy(pinned, device, static_cast<size_t>(bytes));
+  return Launch(stream, {"copy to host", {{device, bytes}}, {{pinned, bytes}}}, nullptr);
+}
+
+Status RecordingRuntime::SetZero(StreamHandle stream, int64_t bytes, void* device) {
+  std::memset(device, 0, static_cast<size_t>(bytes));
+  return Launch(stream, {"set zero", {}, {{device, bytes}}}, nullptr);
+}
+
+Status RecordingRuntime::Launch(StreamHandle stream, const OperationNote& note,
+                                const LaunchFunction&) {
+  RecordedStep step;
+  step.kind = Kind::kStreamWork;
+  step.stream = Of(stream);
+  step.name = note.name;
+  step.reads = note.reads;
+  step.writes = note.writes;
+  Add(std::move(step));
+  return OkStatus();
+}
+
+void RecordingRuntime::NoteHostAccess(const OperationNote& note) {
+  RecordedStep step;
+  step.kind = Kind::kHostWork;
+  step.name = note.name;
+  step.reads = note.reads;
+  step.writes = note.writes;
+  Add(std::move(step));
+}
+
+Status RecordingRuntime::BeginCapture(StreamHandle) {
+  if (refuse_capture_) return UnavailableError("this work cannot be captured");
+  RefuseWhileCapturing("starts to capture");
+  capture_ = std::make_unique<Graph>();
+  return OkStatus();
+}
+
+Result<GraphHandle> RecordingRuntime::EndCapture(StreamHandle) {
+  if (capture_ == nullptr) return InternalError("no capture was started");
+  graphs_.push_back(std::move(capture_));
+  return static_cast<GraphHandle>(graphs_.back().get());
+}
+
+Status RecordingRuntime::LaunchGraph(GraphHandle graph, StreamHandle) {
+  RefuseWhileCapturing("launches a graph");
+  ++graphs_launched_;
+  for (const RecordedStep& step : static_cast<Graph*>(graph)->steps) log_.push_back(step);
+  return OkStatus();
+}
+
+Status RecordingRuntime::DestroyGraph(GraphHandle) { return OkStatus(); }
+
+}  // namespace shardmill

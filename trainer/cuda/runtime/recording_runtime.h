@@ -1,0 +1,103 @@
+// A runtime without a GPU that writes down what it is asked to do.
+//
+// Memory is memory of the host. Copies are done at once, launches are not run; the log is what
+// counts. Captured work is logged when its graph is launched.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trainer/cuda/runtime/runtime.h"
+
+namespace shardmill {
+
+struct RecordedStep {
+  enum class Kind {
+    kAllocate,      // span
+    kFree,          // span
+    kStreamWork,    // stream, name, reads, writes
+    kHostWork,      // name, reads, writes
+    kRecordEvent,   // stream, event
+    kStreamWaits,   // stream, event
+    kHostWaits,     // event
+    kHostWaitsAll,  // stream
+  };
+  Kind kind = Kind::kHostWork;
+  int stream = -1;
+  int event = -1;
+  std::string name;
+  std::vector<MemorySpan> reads, writes;
+  MemorySpan span;
+};
+
+class RecordingRuntime : public CudaRuntime {
+ public:
+  RecordingRuntime();
+  ~RecordingRuntime() override;
+
+  const std::vector<RecordedStep>& log() const { return log_; }
+  // What was asked for and is an error on a GPU: synchronizing while capturing and the like.
+  const std::vector<std::string>& misuses() const { return misuses_; }
+  // The next BeginCapture fails, as for work that cannot be captured.
+  void set_refuse_capture(bool refuse) { refuse_capture_ = refuse; }
+  // IsDone says no from now on, or yes.
+  void set_pending(bool pending) { pending_ = pending; }
+  int64_t graphs_launched() const { return graphs_launched_; }
+
+  Result<void*> AllocateDevice(int64_t bytes) override;
+  Status FreeDevice(void* memory) override;
+  Result<void*> AllocatePinned(int64_t bytes) override;
+  Status FreePinned(void* memory) override;
+  Result<StreamHandle> CreateStream() override;
+  Status DestroyStream(StreamHandle stream) override;
+  Result<EventHandle> CreateEvent() override;
+  Status DestroyEvent(EventHandle event) override;
+  Status RecordEvent(EventHandle event, StreamHandle stream) override;
+  Status WaitEvent(StreamHandle stream, EventHandle event) override;
+  // A yes counts as waited for.
+  Result<bool> IsDone(EventHandle event) override;
+  Status Synchronize(EventHandle event) override;
+  Status SynchronizeStream(StreamHandle stream) override;
+  Status CopyToDevice(StreamHandle stream, const void* pinned, int64_t bytes,
+                      void* device) override;
+  Status CopyToHost(StreamHandle stream, const void* device, int64_t bytes, void* pinned) override;
+  Status SetZero(StreamHandle stream, int64_t bytes, void* device) override;
+  Status Launch(StreamHandle stream, const OperationNote& note,
+                const LaunchFunction& launch) override;
+  void NoteHostAccess(const OperationNote& note) override;
+  Status BeginCapture(StreamHandle stream) override;
+  Result<GraphHandle> EndCapture(StreamHandle stream) override;
+  Status LaunchGraph(GraphHandle graph, StreamHandle stream) override;
+  Status DestroyGraph(GraphHandle graph) override;
+
+ private:
+  struct Number {
+    int value;
+  };
+  struct Graph {
+    std::vector<RecordedStep> steps;
+  };
+  static int Of(void* handle) {
+    return handle == nullptr ? -1 : static_cast<Number*>(handle)->value;
+  }
+  Result<void*> Allocate(int64_t bytes);
+  Status Free(void* memory);
+  void* NewNumber(std::vector<std::unique_ptr<Number>>* numbers);
+  void Add(RecordedStep step);
+  void RefuseWhileCapturing(const char* what);
+
+  std::vector<RecordedStep> log_;
+  std::vector<std::string> misuses_;
+  std::map<void*, int64_t> blocks_;
+  std::vector<std::unique_ptr<Number>> streams_, events_;
+  std::vector<std::unique_ptr<Graph>> graphs_;
+  std::unique_ptr<Graph> capture_;
+  bool refuse_capture_ = false;
+  bool pending_ = false;
+  int64_t graphs_launched_ = 0;
+};
+
+}  // namespace shardmill

@@ -152,9 +152,10 @@ Shape TimeLayer(const LayerSpec& spec, const std::vector<Shape>& inputs, KernelT
     case LayerKind::kGlobalAveragePool:
       return {output.n, 1, 1, output.c};
     case LayerKind::kRelu:
+    case LayerKind::kAdd:
       return output;
     default:
-      // Only U-Net and the classifier are timed, which have no other kinds.
+      // U-Net, the classifier and ResNet-18 have no other kinds.
       SHARDMILL_CHECK(false);
   }
   return output;

@@ -1,9 +1,10 @@
-// Images per second of the full training step (forward, loss, backward, Adam) of U-Net, where
+// Images per second of the full training step (forward, loss, backward, Adam) of a network, where
 // its time goes, and how it compares with the sum of the oneDNN kernels timed alone in the same
 // run.
 //
-//   bazel run -c opt //tests/bench:train_step_bench -- [WIDTH [STEPS]]
+//   bazel run -c opt //tests/bench:train_step_bench -- [MODEL WIDTH BATCHxHEIGHTxWIDTH [STEPS]]
 //
+// MODEL is unet, classifier or resnet18; without arguments U-Net of width 8 at 4x352x480.
 // The number of threads is OMP_NUM_THREADS. Times are the fastest of several, which other work on
 // the machine disturbs least; with one thread they are of the processor, not of the clock on the
 // wall, so that other work hardly counts. With more threads, `chrt -r 10` before the command keeps
@@ -21,7 +22,7 @@
 #include "tests/bench/onednn_kernel_times.h"
 #include "tests/trainer/random_tensor.h"
 #include "trainer/graph.h"
-#include "trainer/models/unet.h"
+#include "trainer/models/model_catalog.h"
 #include "trainer/ops/onednn/onednn_backend.h"
 #include "trainer/optimizer.h"
 
@@ -50,10 +51,12 @@ Result<Training> MakeTraining(const ModelSpec& model, const Shape& shape) {
   loss.ignore = kClasses - 1;
   RETURN_IF_ERROR(training.graph->SetLoss(loss));
   training.pixels = RandomIntegers<uint8_t>(shape.Elements(), 256, 1, "images");
-  training.labels = RandomIntegers<uint8_t>(shape.Pixels(), kClasses, 1, "labels");
   training.images = {training.pixels.data(), ImageType::kU8, shape};
+  RETURN_IF_ERROR(training.graph->Forward(training.images, Phase::kTraining));
+  const Shape logits = training.graph->logits_shape();
+  training.labels = RandomIntegers<uint8_t>(logits.Pixels(), kClasses, 1, "labels");
   training.targets = {
-      training.labels.data(), LabelType::kIndexU8, shape.n, shape.h, shape.w, nullptr};
+      training.labels.data(), LabelType::kIndexU8, logits.n, logits.h, logits.w, nullptr};
   return training;
 }
 
@@ -88,6 +91,8 @@ std::string Group(const std::string& layer, const std::string& direction) {
                            : role == "pool"            ? "max pooling"
                            : role == "concat"          ? "concatenation"
                            : role == "upsample"        ? "transposed convolution"
+                           : role == "sum"             ? "sum + ReLU"
+                           : role == "average"         ? "global average pooling"
                            : role == "images"          ? "normalise images"
                            : role == "loss"            ? "softmax cross-entropy"
                                                        : "convolution";
@@ -119,11 +124,8 @@ void PrintTable(const std::vector<LayerTime>& times, double optimizer_ms,
   std::printf("  %-34s %7.2f ms %11.2f ms = %.0f %%\n", "sum", layers, alone, 100 * alone / layers);
 }
 
-Status Measure(int64_t width, const Shape& shape, int steps) {
-  UnetOptions options;
-  options.classes = kClasses;
-  options.width = width;
-  ASSIGN_OR_RETURN(const ModelSpec model, UnetSpec(options));
+Status Measure(const ModelEntry& entry, int64_t width, const Shape& shape, int steps) {
+  ASSIGN_OR_RETURN(const ModelSpec model, BuildModel(entry, {shape.c, kClasses, width, 0}));
   ASSIGN_OR_RETURN(Training training, MakeTraining(model, shape));
   ASSIGN_OR_RETURN(Optimizer optimizer, MakeOptimizer(training.graph->parameters()));
   for (int i = 0; i < 2; ++i) RETURN_IF_ERROR(RunStep(&training, &optimizer).status());
@@ -143,7 +145,8 @@ Status Measure(int64_t width, const Shape& shape, int steps) {
   const double fastest = step_times.front(), median = step_times[step_times.size() / 2];
   double alone = 0;
   for (const KernelTime& kernel : kernels) alone += kernel.milliseconds;
-  std::printf("U-Net width %ld, %s\n", static_cast<long>(width), ShapeText(shape).c_str());
+  std::printf("%s width %ld, %s\n", entry.name.c_str(), static_cast<long>(width),
+              ShapeText(shape).c_str());
   std::printf("  step: fastest %.1f ms = %.1f images/s, median %.1f ms = %.1f images/s\n", fastest,
               shape.n * 1e3 / fastest, median, shape.n * 1e3 / median);
   std::printf("  oneDNN kernels alone: %.1f ms = %.1f images/s; fastest step reaches %.0f %%\n",
@@ -153,16 +156,27 @@ Status Measure(int64_t width, const Shape& shape, int steps) {
   return OkStatus();
 }
 
+// "4x352x480"; false when it is something else.
+bool ParseShape(const char* text, Shape* shape) {
+  char end = 0;
+  long n = 0, h = 0, w = 0;
+  if (std::sscanf(text, "%ldx%ldx%ld%c", &n, &h, &w, &end) != 3) return false;
+  *shape = {n, h, w, 3};
+  return n > 0 && h > 0 && w > 0;
+}
+
 int Main(int argc, char** argv) {
-  const int64_t width = argc > 1 ? std::max(1, std::atoi(argv[1])) : 8;
-  const int steps = argc > 2 ? std::max(1, std::atoi(argv[2])) : 10;
-  for (const Shape& shape : {Shape{4, 352, 480, 3}, Shape{8, 176, 240, 3}}) {
-    const Status status = Measure(width, shape, steps);
-    if (status.ok()) continue;
-    std::fprintf(stderr, "%s\n", status.ToString().c_str());
-    return ExitCode(status);
+  const ModelEntry* entry = FindModel(argc > 1 ? argv[1] : "unet");
+  const int64_t width = argc > 2 ? std::atoi(argv[2]) : 8;
+  Shape shape = {4, 352, 480, 3};
+  const int steps = argc > 4 ? std::max(1, std::atoi(argv[4])) : 10;
+  if (entry == nullptr || (argc > 3 && !ParseShape(argv[3], &shape))) {
+    std::fprintf(stderr, "usage: %s [MODEL WIDTH BATCHxHEIGHTxWIDTH [STEPS]]\n", argv[0]);
+    return 2;
   }
-  return 0;
+  const Status status = Measure(*entry, width, shape, steps);
+  if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  return ExitCode(status);
 }
 
 }  // namespace

@@ -1,0 +1,194 @@
+// What the communicator makes of NCCL's answers, which the test gives; and the order of sums and
+// computation, which the recorder sees. Sums themselves need GPUs.
+#include "trainer/cuda/comm/nccl_communicator.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "trainer/comm/gradient_buckets.h"
+#include "trainer/comm/self_communicator.h"
+#include "trainer/cuda/runtime/dependency_check.h"
+#include "trainer/cuda/runtime/recording_runtime.h"
+
+namespace shardmill {
+namespace {
+
+constexpr int kUnhandledCudaError = 1;
+
+// NCCL's side of the conversation. One at a time.
+struct Answers {
+  int start = kNcclInProgress;
+  int polls_until_done = 3;  // -1: never done
+  int failure = kNcclSuccess;
+  std::vector<std::string> calls;
+} answers;
+int connected = 0;  // a place to point at
+
+int MakeId(char* id) {
+  answers.calls.push_back("id");
+  id[0] = 'x';
+  return kNcclSuccess;
+}
+int Start(int, const char*, int, NcclHandle* comm) {
+  answers.calls.push_back("start");
+  *comm = &connected;
+  return answers.start;
+}
+int Sum(NcclHandle, void*, int64_t, SumType, StreamHandle) { return kNcclSuccess; }
+int Finalize(NcclHandle) {
+  answers.calls.push_back("finalize");
+  return kNcclInProgress;
+}
+int State(NcclHandle, int* state) {
+  *state = answers.failure;
+  if (answers.failure != kNcclSuccess) return kNcclSuccess;
+  const bool waits = answers.polls_until_done != 0;
+  if (waits && answers.polls_until_done > 0) --answers.polls_until_done;
+  *state = waits ? kNcclInProgress : kNcclSuccess;
+  return kNcclSuccess;
+}
+int Destroy(NcclHandle) {
+  answers.calls.push_back("destroy");
+  return kNcclSuccess;
+}
+int AbortCall(NcclHandle) {
+  answers.calls.push_back("abort");
+  return kNcclSuccess;
+}
+const char* ErrorText(int) { return "unhandled cuda error"; }
+const char* LastWords(NcclHandle) { return "last words"; }
+constexpr NcclTable kScript = {MakeId,  Start,     Sum,       Finalize, State,
+                               Destroy, AbortCall, ErrorText, LastWords};
+
+class NcclCommunicatorTest : public testing::Test {
+ protected:
+  NcclCommunicatorTest() : bootstrap_(CreateSelfCommunicator()) {
+    answers = Answers();
+    options_.timeout_seconds = 0.05;
+    compute_ = *runtime_.CreateStream();
+  }
+  Result<std::unique_ptr<NcclCommunicator>> Create() {
+    return NcclCommunicator::Create({bootstrap_.get(), &runtime_, &kScript, compute_}, options_);
+  }
+  using Calls = std::vector<std::string>;
+
+  RecordingRuntime runtime_;
+  std::unique_ptr<Communicator> bootstrap_;
+  CommunicatorOptions options_;
+  StreamHandle compute_ = nullptr;
+};
+
+TEST_F(NcclCommunicatorTest, ConnectsWithoutBlockingAndLeavesInOrder) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok()) << nccl.status().ToString();
+  answers.polls_until_done = 2;
+  EXPECT_TRUE((*nccl)->Close().ok());
+  nccl->reset();
+  EXPECT_EQ(answers.calls, (Calls{"id", "start", "finalize", "destroy"}));
+}
+
+TEST_F(NcclCommunicatorTest, ConnectingThatDoesNotEndIsAbortedAtTheDeadline) {
+  answers.polls_until_done = -1;
+  const auto nccl = Create();
+  EXPECT_EQ(nccl.status().code(), StatusCode::kUnavailable);
+  EXPECT_NE(nccl.status().message().find("connecting the GPUs did not end within"),
+            std::string::npos)
+      << nccl.status().message();
+  EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
+  EXPECT_FALSE(bootstrap_->failure().ok());
+}
+
+TEST_F(NcclCommunicatorTest, AsynchronousErrorAbortsOnceAndStays) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  EXPECT_TRUE((*nccl)->Progress().ok());
+  answers.failure = kUnhandledCudaError;
+  const Status status = (*nccl)->Progress();
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_NE(status.message().find("unhandled cuda error (last words)"), std::string::npos);
+  EXPECT_EQ((*nccl)->Progress().message(), status.message());
+  float value = 0;
+  EXPECT_EQ((*nccl)->StartSum(&value, 1, SumType::kF32, "late").status().message(),
+            status.message());
+  EXPECT_EQ((*nccl)->Close().message(), status.message());
+  nccl->reset();
+  EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
+}
+
+TEST_F(NcclCommunicatorTest, DeviceThatDoesNotComeIsAbortedAtTheDeadline) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  const EventHandle event = *runtime_.CreateEvent();
+  EXPECT_TRUE((*nccl)->AwaitDevice(event, "the step").ok());
+  runtime_.set_pending(true);
+  EXPECT_NE((*nccl)->AwaitDevice(event, "the step").message().find("the step did not end"),
+            std::string::npos);
+  EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
+}
+
+TEST_F(NcclCommunicatorTest, FailureOfAnotherRankAbortsNccl) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  ASSERT_FALSE(bootstrap_->Abort(UnavailableError("rank 3 is gone")).ok());
+  EXPECT_EQ((*nccl)->AwaitDevice(*runtime_.CreateEvent(), "the step").message(), "rank 3 is gone");
+  nccl->reset();
+  EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
+}
+
+// Backward makes the gradients of four parameters from the last to the first, buckets of two are
+// summed meanwhile, the update reads all.
+std::vector<RecordedStep> RunSteps(RecordingRuntime* runtime, NcclCommunicator* nccl,
+                                   StreamHandle compute, int steps) {
+  auto* gradients = static_cast<float*>(*runtime->AllocateDevice(64 * sizeof(float)));
+  auto buckets =
+      GradientBuckets::Create(nccl, gradients, 64, {{0, 16}, {16, 32}, {32, 48}, {48, 64}},
+                              {32 * sizeof(float), Overlap::kWithBackward});
+  SHARDMILL_CHECK(buckets.ok());
+  for (int step = 0; step < steps; ++step) {
+    for (int range = 3; range >= 0; --range) {
+      EXPECT_TRUE(
+          runtime->Launch(compute, {"backward", {}, {{gradients + 16 * range, 64}}}, nullptr).ok());
+      EXPECT_TRUE((*buckets)->MarkFinal(range).ok());
+    }
+    EXPECT_TRUE((*buckets)->Finish().ok());
+    EXPECT_TRUE(runtime->Launch(compute, {"update", {{gradients, 256}}, {}}, nullptr).ok());
+  }
+  return runtime->log();
+}
+
+TEST_F(NcclCommunicatorTest, BucketsOverlapBackwardAndNothingIsForgotten) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  const auto log = RunSteps(&runtime_, nccl->get(), compute_, 3);
+  EXPECT_EQ(FindMissingDependencies(log), std::vector<std::string>());
+  std::string order;
+  for (const RecordedStep& step : log) {
+    EXPECT_NE(step.kind, RecordedStep::Kind::kHostWaits);
+    EXPECT_NE(step.kind, RecordedStep::Kind::kHostWaitsAll);
+    if (step.kind == RecordedStep::Kind::kStreamWork) order += step.name[0];
+  }
+  EXPECT_EQ(order, "bbsbbsubbsbbsubbsbbsu");
+}
+
+TEST_F(NcclCommunicatorTest, EveryWaitThatIsLeftOutIsFound) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  const auto log = RunSteps(&runtime_, nccl->get(), compute_, 2);
+  int left_out = 0;
+  for (size_t i = 0; i < log.size(); ++i) {
+    if (log[i].kind != RecordedStep::Kind::kStreamWaits) continue;
+    auto faulty = log;
+    faulty.erase(faulty.begin() + static_cast<int64_t>(i));
+    // The sums run one after the other: to wait for the last of a step is to wait for all.
+    const bool waits_for_first_sum = log[i].stream == 0 && i + 1 < log.size() &&
+                                     log[i + 1].kind == RecordedStep::Kind::kStreamWaits;
+    EXPECT_EQ(FindMissingDependencies(faulty).empty(), waits_for_first_sum) << "step " << i;
+    ++left_out;
+  }
+  EXPECT_EQ(left_out, 8);
+}
+
+}  // namespace
+}  // namespace shardmill

@@ -1,0 +1,181 @@
+#include "trainer/cuda/comm/nccl_communicator.h"
+
+#include <utility>
+
+#include "trainer/comm/patience.h"
+
+namespace shardmill {
+
+Result<std::unique_ptr<NcclCommunicator>> NcclCommunicator::Create(
+    const Parts& parts, const CommunicatorOptions& options) {
+  std::unique_ptr<NcclCommunicator> created(new NcclCommunicator(parts, options));
+  ASSIGN_OR_RETURN(created->stream_, parts.runtime->CreateStream());
+  RETURN_IF_ERROR(created->Connect());
+  return created;
+}
+
+NcclCommunicator::~NcclCommunicator() {
+  AbortNccl();
+  for (const Slot& slot : slots_) {
+    if (!parts_.runtime->DestroyEvent(slot.made).ok()) return;  // the device is lost
+    if (!parts_.runtime->DestroyEvent(slot.summed).ok()) return;
+  }
+  if (stream_ != nullptr && !parts_.runtime->DestroyStream(stream_).ok()) return;
+}
+
+Status NcclCommunicator::Connect() {
+  char id[kNcclIdBytes] = "";
+  int result = kNcclSuccess;
+  if (rank() == 0) result = parts_.nccl->make_id(id);
+  // Rank 0 fails before it sends anything: the bootstrap communicator tells the others.
+  if (result != kNcclSuccess) return Fail(NcclFailure(result, "NCCL's id"));
+  RETURN_IF_ERROR(parts_.bootstrap->Broadcast(id, kNcclIdBytes, 0, "NCCL's id"));
+  result = parts_.nccl->start(size(), id, rank(), &nccl_);
+  return Settle(result, "connecting the GPUs");
+}
+
+Status NcclCommunicator::NcclFailure(int result, std::string_view name) const {
+  std::string message = "NCCL, " + std::string(name) + ": " + parts_.nccl->error_text(result);
+  const char* words = nccl_ == nullptr ? "" : parts_.nccl->last_words(nccl_);
+  if (words != nullptr && *words != '\0') message += std::string(" (") + words + ")";
+  return UnavailableError(message);
+}
+
+// Aborting first ends the kernels that wait for other ranks; the host may then wait for the
+// device without end.
+Status NcclCommunicator::Fail(const Status& status) {
+  AbortNccl();
+  return parts_.bootstrap->Abort(status);
+}
+
+void NcclCommunicator::AbortNccl() {
+  if (nccl_ != nullptr) parts_.nccl->abort(std::exchange(nccl_, nullptr));
+}
+
+Status NcclCommunicator::CheckTime(double waited_seconds, std::string_view name) const {
+  if (options_.timeout_seconds <= 0 || waited_seconds <= options_.timeout_seconds) {
+    return OkStatus();
+  }
+  return UnavailableError(std::string(name) + " did not end within " +
+                          std::to_string(static_cast<int64_t>(options_.timeout_seconds)) +
+                          " s: a rank died, hangs or took another path");
+}
+
+Status NcclCommunicator::Settle(int result, std::string_view name) {
+  Patience patience;
+  while (result == kNcclInProgress) {
+    if (Status status = parts_.bootstrap->Progress(); !status.ok()) return Fail(status);
+    if (Status status = CheckTime(patience.waited_seconds(), name); !status.ok()) {
+      return Fail(status);
+    }
+    patience.Pause();
+    int state = kNcclSuccess;
+    const int asked = parts_.nccl->state(nccl_, &state);
+    result = asked == kNcclSuccess ? state : asked;
+  }
+  waited_seconds_ += patience.waited_seconds();
+  return result == kNcclSuccess ? OkStatus() : Fail(NcclFailure(result, name));
+}
+
+Status NcclCommunicator::Progress() {
+  RETURN_IF_ERROR(failure());
+  if (Status status = parts_.bootstrap->Progress(); !status.ok()) return Fail(status);
+  if (nccl_ == nullptr) return InternalError("NCCL was closed");
+  int state = kNcclSuccess;
+  int result = parts_.nccl->state(nccl_, &state);
+  if (result == kNcclSuccess) result = state;
+  const bool sound = result == kNcclSuccess || result == kNcclInProgress;
+  return sound ? OkStatus() : Fail(NcclFailure(result, "a sum over the GPUs"));
+}
+
+Status NcclCommunicator::AwaitDevice(EventHandle event, std::string_view name) {
+  Patience patience;
+  for (;;) {
+    const auto done = parts_.runtime->IsDone(event);
+    if (!done.ok()) return Fail(done.status());
+    if (*done) break;
+    RETURN_IF_ERROR(Progress());
+    if (Status status = CheckTime(patience.waited_seconds(), name); !status.ok()) {
+      return Fail(status);
+    }
+    patience.Pause();
+  }
+  waited_seconds_ += patience.waited_seconds();
+  return Progress();
+}
+
+Result<int> NcclCommunicator::FreeSlot() {
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (!slots_[i].busy) return static_cast<int>(i);
+  }
+  if (slots_.size() == kMaxStartedCalls) {
+    return InternalError("too many sums were started at once");
+  }
+  Slot slot;
+  ASSIGN_OR_RETURN(slot.made, parts_.runtime->CreateEvent());
+  ASSIGN_OR_RETURN(slot.summed, parts_.runtime->CreateEvent());
+  slots_.push_back(slot);
+  return static_cast<int>(slots_.size()) - 1;
+}
+
+Result<StartedCall> NcclCommunicator::StartSum(void* data, int64_t count, SumType type,
+                                               std::string_view name) {
+  RETURN_IF_ERROR(failure());
+  if (nccl_ == nullptr) return InternalError("NCCL was closed");
+  ASSIGN_OR_RETURN(const int number, FreeSlot());
+  Slot& slot = slots_[number];
+  RETURN_IF_ERROR(parts_.runtime->RecordEvent(slot.made, parts_.compute));
+  RETURN_IF_ERROR(parts_.runtime->WaitEvent(stream_, slot.made));
+  const MemorySpan span = {data, count * SumTypeBytes(type)};
+  RETURN_IF_ERROR(parts_.runtime->Launch(
+      stream_, {"sum over the GPUs", {span}, {span}}, [&](StreamHandle stream) {
+        return Settle(parts_.nccl->sum(nccl_, data, count, type, stream), name);
+      }));
+  RETURN_IF_ERROR(parts_.runtime->RecordEvent(slot.summed, stream_));
+  slot.busy = true;
+  return StartedCall{number};
+}
+
+Status NcclCommunicator::Wait(StartedCall call) {
+  SHARDMILL_CHECK(call.slot >= 0 && call.slot < static_cast<int>(slots_.size()));
+  Slot& slot = slots_[call.slot];
+  SHARDMILL_CHECK(slot.busy);
+  slot.busy = false;
+  RETURN_IF_ERROR(failure());
+  return parts_.runtime->WaitEvent(parts_.compute, slot.summed);
+}
+
+Status NcclCommunicator::Barrier(std::string_view name, double timeout_factor) {
+  return parts_.bootstrap->Barrier(name, timeout_factor);
+}
+
+Status NcclCommunicator::Broadcast(void* data, int64_t bytes, int root, std::string_view name) {
+  return parts_.bootstrap->Broadcast(data, bytes, root, name);
+}
+
+Result<std::vector<std::string>> NcclCommunicator::Gather(std::string_view message,
+                                                          std::string_view name) {
+  return parts_.bootstrap->Gather(message, name);
+}
+
+Status NcclCommunicator::Exchange(const std::vector<SendPiece>& sends,
+                                  const std::vector<ReceivePiece>& receives,
+                                  std::string_view name) {
+  return parts_.bootstrap->Exchange(sends, receives, name);
+}
+
+Status NcclCommunicator::Abort(const Status& status) { return Fail(status); }
+
+Status NcclCommunicator::AbortTogether(const Status& status) {
+  AbortNccl();
+  return parts_.bootstrap->AbortTogether(status);
+}
+
+Status NcclCommunicator::Close() {
+  if (nccl_ == nullptr) return failure();
+  RETURN_IF_ERROR(Settle(parts_.nccl->finalize(nccl_), "leaving NCCL"));
+  const int result = parts_.nccl->destroy(std::exchange(nccl_, nullptr));
+  return result == kNcclSuccess ? OkStatus() : NcclFailure(result, "leaving NCCL");
+}
+
+}  // namespace shardmill

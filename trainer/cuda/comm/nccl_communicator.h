@@ -1,0 +1,89 @@
+// Sums of GPU memory over the ranks, one process per GPU, through NCCL.
+//
+// A Communicator whose StartSum and Wait take addresses of the device and never wait on the host:
+// a sum starts on the communication stream when the compute stream has come to where StartSum was
+// called, and the compute stream goes on behind Wait when the sum is done. So GradientBuckets
+// overlaps it with backward, and a step with its sums can be captured as a graph. Everything else,
+// for memory of the host, is the bootstrap communicator's.
+//
+// Errors: NCCL is non-blocking; its asynchronous errors, the deadline and what the other ranks
+// tell through the bootstrap communicator are looked at in Progress and AwaitDevice. The first
+// failure aborts NCCL, which ends what hangs on the device, and then the job.
+//
+// One thread at a time. All ranks make the same calls in the same order.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainer/comm/communicator.h"
+#include "trainer/cuda/comm/nccl_table.h"
+#include "trainer/cuda/runtime/runtime.h"
+
+namespace shardmill {
+
+class NcclCommunicator final : public Communicator {
+ public:
+  struct Parts {  // all must outlive the communicator
+    Communicator* bootstrap = nullptr;
+    CudaRuntime* runtime = nullptr;
+    const NcclTable* nccl = nullptr;
+    StreamHandle compute = nullptr;
+  };
+  // Exchanges the id and waits until all ranks are connected. The device of this rank is current.
+  static Result<std::unique_ptr<NcclCommunicator>> Create(const Parts& parts,
+                                                          const CommunicatorOptions& options);
+  // Aborts NCCL unless it was closed.
+  ~NcclCommunicator() override;
+
+  // `data` is memory of the device.
+  Result<StartedCall> StartSum(void* data, int64_t count, SumType type,
+                               std::string_view name) override;
+  Status Wait(StartedCall call) override;
+  // Never blocks: NCCL's errors, and those of other ranks.
+  Status Progress() override;
+  // The host waits until the event is done, as long as the job is sound and in time.
+  Status AwaitDevice(EventHandle event, std::string_view name);
+
+  // All after this is the bootstrap communicator's.
+  void set_step(int64_t step) override { parts_.bootstrap->set_step(step); }
+  Status Barrier(std::string_view name, double timeout_factor) override;
+  Status Broadcast(void* data, int64_t bytes, int root, std::string_view name) override;
+  Result<std::vector<std::string>> Gather(std::string_view message, std::string_view name) override;
+  Status Exchange(const std::vector<SendPiece>& sends, const std::vector<ReceivePiece>& receives,
+                  std::string_view name) override;
+  double waited_seconds() const override { return waited_seconds_; }
+  Status Abort(const Status& status) override;
+  Status AbortTogether(const Status& status) override;
+  const Status& failure() const override { return parts_.bootstrap->failure(); }
+  // Leaves NCCL; the bootstrap communicator stays.
+  Status Close() override;
+
+ private:
+  struct Slot {
+    EventHandle made = nullptr, summed = nullptr;
+    bool busy = false;
+  };
+
+  NcclCommunicator(const Parts& parts, const CommunicatorOptions& options)
+      : Communicator(parts.bootstrap->layout()), parts_(parts), options_(options) {}
+  Status Connect();
+  // OK when NCCL has taken the call; waits while it is in progress.
+  Status Settle(int result, std::string_view name);
+  Status CheckTime(double waited_seconds, std::string_view name) const;
+  Status Fail(const Status& status);
+  Status NcclFailure(int result, std::string_view name) const;
+  void AbortNccl();
+  Result<int> FreeSlot();
+
+  Parts parts_;
+  CommunicatorOptions options_;
+  NcclHandle nccl_ = nullptr;
+  StreamHandle stream_ = nullptr;
+  std::vector<Slot> slots_;
+  double waited_seconds_ = 0;
+};
+
+}  // namespace shardmill

@@ -118,6 +118,14 @@ Options RunOptions() {
   return {
       {"output", "Run", "DIR", "Folder for checkpoints and log.jsonl"},
       {"device", "Run", "NAME", "auto, cpu or cuda", 0, 0, {"auto", "cpu", "cuda"}},
+      {"precision",
+       "Run",
+       "NAME",
+       "f32, or bf16: training's convolutions round what they multiply, and add in f32; for CPUs "
+       "with AVX-512 BF16 or AMX",
+       0,
+       0,
+       {"f32", "bf16"}},
       {"threads", "Run", "N", "Compute threads; 0: one per CPU this process may use", 0, 1024},
       {"loader_threads", "Run", "N", "Threads that read and augment records", 1, 1024},
       {"seed", "Run", "N", "Of the initial weights, the order of records and their augmentation"},

@@ -3,6 +3,8 @@
 #include <dnnl.h>
 #include <omp.h>
 
+#include <utility>
+
 #include "proto/checkpoint.pb.h"
 #include "reader/base/thread_budget.h"
 #include "reader/base/version.h"
@@ -51,9 +53,13 @@ Status CheckCuda(int local_rank) {
 
 }  // namespace
 
-Result<Device> OpenDevice(const std::string& name, int threads, int local_ranks, int local_rank) {
+Result<Device> OpenDevice(const std::string& name, int threads, int local_ranks, int local_rank,
+                          const std::string& precision) {
   Device device;
   if (name == "reference") {
+    if (precision != "f32") {
+      return InvalidArgumentError("--device reference computes in double: leave out --precision");
+    }
     device.threads = 1;
     device.ops = CreateReferenceOps(ElementType::kF32);
     return device;
@@ -75,7 +81,10 @@ Result<Device> OpenDevice(const std::string& name, int threads, int local_ranks,
                      std::to_string(device.threads) + " threads on " + std::to_string(cpus) +
                      " CPUs will be slower than " + std::to_string(cpus) + " threads in all";
   }
-  ASSIGN_OR_RETURN(device.ops, CreateOnednnOps());
+  Result<std::unique_ptr<OpTable>> ops = CreateOnednnOps(
+      precision == "bf16" ? ConvolutionPrecision::kBf16 : ConvolutionPrecision::kF32);
+  if (!ops.ok()) return ops.status().WithContext("--precision " + precision);
+  device.ops = std::move(ops).value();
   return device;
 }
 

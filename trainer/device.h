@@ -24,8 +24,9 @@ struct Device {
 // once, before anything computes. Unavailable when the device is not there, and says why.
 // `local_ranks` processes of this job share the CPUs of this host; this one is number `local_rank`
 // and takes the GPU of that number.
+// `precision` is f32, or bf16 for the convolutions of the CPU.
 Result<Device> OpenDevice(const std::string& name, int threads, int local_ranks = 1,
-                          int local_rank = 0);
+                          int local_rank = 0, const std::string& precision = "f32");
 
 // Version of program, backend and instruction set, threads.
 proto::Environment DescribeEnvironment(const Device& device);

@@ -349,8 +349,9 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   RETURN_IF_ERROR(CheckConfig(setup.config));
   CompleteModelSize(&setup.config);
   const RankLayout& layout = request.communicator->layout();
-  ASSIGN_OR_RETURN(setup.device, OpenDevice(setup.config.device(), setup.config.threads(),
-                                            layout.local_size, layout.local_rank));
+  ASSIGN_OR_RETURN(setup.device,
+                   OpenDevice(setup.config.device(), setup.config.threads(), layout.local_size,
+                              layout.local_rank, setup.config.precision()));
   if (!setup.device.notice.empty()) setup.notices.push_back(setup.device.notice);
   proto::Environment* environment = setup.description.mutable_environment();
   *environment = DescribeEnvironment(setup.device);

@@ -2,9 +2,11 @@
 // its time goes, and how it compares with the sum of the oneDNN kernels timed alone in the same
 // run.
 //
-//   bazel run -c opt //tests/bench:train_step_bench -- [MODEL WIDTH BATCHxHEIGHTxWIDTH [STEPS]]
+//   bazel run -c opt //tests/bench:train_step_bench -- \
+//     [MODEL WIDTH BATCHxHEIGHTxWIDTH [STEPS [PRECISION]]]
 //
-// MODEL is unet, classifier or resnet18; without arguments U-Net of width 8 at 4x352x480.
+// MODEL is unet, classifier or resnet18; without arguments U-Net of width 8 at 4x352x480. PRECISION
+// is that of the step, f32 or bf16; the kernels alone are f32.
 // The number of threads is OMP_NUM_THREADS. Times are the fastest of several, which other work on
 // the machine disturbs least; with one thread they are of the processor, not of the clock on the
 // wall, so that other work hardly counts. With more threads, `chrt -r 10` before the command keeps
@@ -40,9 +42,10 @@ struct Training {
   LabelBatch targets;
 };
 
-Result<Training> MakeTraining(const ModelSpec& model, const Shape& shape) {
+Result<Training> MakeTraining(const ModelSpec& model, const Shape& shape,
+                              ConvolutionPrecision precision) {
   Training training;
-  ASSIGN_OR_RETURN(training.ops, CreateOnednnOps());
+  ASSIGN_OR_RETURN(training.ops, CreateOnednnOps(precision));
   GraphOptions options;
   options.image_mean = {105, 108, 110};
   options.image_deviation = {78, 79, 79};
@@ -124,9 +127,19 @@ void PrintTable(const std::vector<LayerTime>& times, double optimizer_ms,
   std::printf("  %-34s %7.2f ms %11.2f ms = %.0f %%\n", "sum", layers, alone, 100 * alone / layers);
 }
 
-Status Measure(const ModelEntry& entry, int64_t width, const Shape& shape, int steps) {
+struct BenchOptions {
+  int64_t width = 8;
+  Shape shape = {4, 352, 480, 3};
+  int steps = 10;
+  ConvolutionPrecision precision = ConvolutionPrecision::kF32;
+};
+
+Status Measure(const ModelEntry& entry, const BenchOptions& options) {
+  const Shape& shape = options.shape;
+  const int64_t width = options.width;
+  const int steps = options.steps;
   ASSIGN_OR_RETURN(const ModelSpec model, BuildModel(entry, {shape.c, kClasses, width, 0}));
-  ASSIGN_OR_RETURN(Training training, MakeTraining(model, shape));
+  ASSIGN_OR_RETURN(Training training, MakeTraining(model, shape, options.precision));
   ASSIGN_OR_RETURN(Optimizer optimizer, MakeOptimizer(training.graph->parameters()));
   for (int i = 0; i < 2; ++i) RETURN_IF_ERROR(RunStep(&training, &optimizer).status());
   std::vector<double> step_times;
@@ -167,14 +180,16 @@ bool ParseShape(const char* text, Shape* shape) {
 
 int Main(int argc, char** argv) {
   const ModelEntry* entry = FindModel(argc > 1 ? argv[1] : "unet");
-  const int64_t width = argc > 2 ? std::atoi(argv[2]) : 8;
-  Shape shape = {4, 352, 480, 3};
-  const int steps = argc > 4 ? std::max(1, std::atoi(argv[4])) : 10;
-  if (entry == nullptr || (argc > 3 && !ParseShape(argv[3], &shape))) {
-    std::fprintf(stderr, "usage: %s [MODEL WIDTH BATCHxHEIGHTxWIDTH [STEPS]]\n", argv[0]);
+  BenchOptions options;
+  if (argc > 2) options.width = std::atoi(argv[2]);
+  if (argc > 4) options.steps = std::max(1, std::atoi(argv[4]));
+  if (argc > 5 && std::string(argv[5]) == "bf16") options.precision = ConvolutionPrecision::kBf16;
+  if (entry == nullptr || (argc > 3 && !ParseShape(argv[3], &options.shape))) {
+    std::fprintf(stderr, "usage: %s [MODEL WIDTH BATCHxHEIGHTxWIDTH [STEPS [f32|bf16]]]\n",
+                 argv[0]);
     return 2;
   }
-  const Status status = Measure(*entry, width, shape, steps);
+  const Status status = Measure(*entry, options);
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
   return ExitCode(status);
 }

@@ -15,6 +15,8 @@ namespace shardmill {
 
 // f32 sums of products, in any order, of up to some 100,000 terms.
 constexpr double kSumTolerance = 1e-5;
+// The same of factors that were rounded to bf16: each is off by up to 2^-8.
+constexpr double kBf16SumTolerance = 8e-3;
 // A few f32 operations per element.
 constexpr double kElementTolerance = 2e-6;
 // Elements that pass through per-channel sums: f32 sums of a batch, then a few operations.

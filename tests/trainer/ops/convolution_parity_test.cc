@@ -3,10 +3,13 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "tests/trainer/ops/op_runner.h"
 #include "tests/trainer/random_tensor.h"
 #include "tests/trainer/tensor_near.h"
+#include "trainer/ops/onednn/onednn_backend.h"
+#include "trainer/ops/reference/reference_backend.h"
 
 namespace shardmill {
 namespace {
@@ -49,31 +52,68 @@ Floats Absolute(Floats values) {
 
 class ConvolutionParity : public testing::TestWithParam<Case> {};
 
-TEST_P(ConvolutionParity, OnednnAgreesWithReference) {
-  const Case& c = GetParam();
-  for (const bool bias : {false, true}) {
-    ConvolutionShape shape;
-    shape.input = c.input;
-    shape.out_channels = c.channels;
-    shape.window = c.window;
-    shape.groups = c.groups;
-    shape.transposed = c.transposed;
-    shape.bias = bias;
-    const Floats x = RandomTensor<float>(c.input.Elements(), 1, "x");
-    const Floats weights = RandomTensor<float>(shape.WeightElements(), 1, "weights");
-    const Floats biases = RandomTensor<float>(c.channels, 1, "bias");
-    const Floats dy = RandomTensor<float>(shape.Output().Elements(), 1, "dy");
+ConvolutionShape ShapeOf(const Case& c, bool bias) {
+  ConvolutionShape shape;
+  shape.input = c.input;
+  shape.out_channels = c.channels;
+  shape.window = c.window;
+  shape.groups = c.groups;
+  shape.transposed = c.transposed;
+  shape.bias = bias;
+  return shape;
+}
 
-    BackendPair backends;
-    const auto expected = backends.reference.Convolution(shape, x, weights, biases, dy);
-    const auto terms = backends.reference.Convolution(shape, Absolute(x), Absolute(weights),
-                                                      Absolute(biases), Absolute(dy));
-    const auto actual = backends.onednn.Convolution(shape, x, weights, biases, dy);
-    EXPECT_TRUE(SumsNear(actual.y, expected.y, terms.y, kSumTolerance));
-    EXPECT_TRUE(SumsNear(actual.dx, expected.dx, terms.dx, kSumTolerance));
-    EXPECT_TRUE(SumsNear(actual.dweights, expected.dweights, terms.dweights, kSumTolerance));
-    EXPECT_TRUE(SumsNear(actual.dbias, expected.dbias, terms.dbias, kSumTolerance));
+void ExpectParity(const ConvolutionShape& shape, double tolerance, OpRunner* runner) {
+  const Floats x = RandomTensor<float>(shape.input.Elements(), 1, "x");
+  const Floats weights = RandomTensor<float>(shape.WeightElements(), 1, "weights");
+  const Floats biases = RandomTensor<float>(shape.out_channels, 1, "bias");
+  const Floats dy = RandomTensor<float>(shape.Output().Elements(), 1, "dy");
+  OpRunner reference(CreateReferenceOps(ElementType::kF32));
+  const auto expected = reference.Convolution(shape, x, weights, biases, dy);
+  const auto terms =
+      reference.Convolution(shape, Absolute(x), Absolute(weights), Absolute(biases), Absolute(dy));
+  const auto actual = runner->Convolution(shape, x, weights, biases, dy);
+  EXPECT_TRUE(SumsNear(actual.y, expected.y, terms.y, tolerance));
+  EXPECT_TRUE(SumsNear(actual.dx, expected.dx, terms.dx, tolerance));
+  EXPECT_TRUE(SumsNear(actual.dweights, expected.dweights, terms.dweights, tolerance));
+  // The sum of dy has no products.
+  EXPECT_TRUE(SumsNear(actual.dbias, expected.dbias, terms.dbias, kSumTolerance));
+}
+
+TEST_P(ConvolutionParity, OnednnAgreesWithReference) {
+  BackendPair backends;
+  for (const bool bias : {false, true}) {
+    ExpectParity(ShapeOf(GetParam(), bias), kSumTolerance, &backends.onednn);
   }
+}
+
+TEST_P(ConvolutionParity, Bf16AgreesWithReference) {
+  auto ops = CreateOnednnOps(ConvolutionPrecision::kBf16);
+  if (ops.status().code() == StatusCode::kUnavailable) GTEST_SKIP() << ops.status().message();
+  ASSERT_TRUE(ops.ok()) << ops.status().ToString();
+  OpRunner runner(std::move(ops).value());
+  for (const bool bias : {false, true}) {
+    ExpectParity(ShapeOf(GetParam(), bias), kBf16SumTolerance, &runner);
+  }
+}
+
+// A backend that quietly stays in f32 would pass the test above.
+TEST(Bf16, FactorsAreRoundedInAllDirections) {
+  auto ops = CreateOnednnOps(ConvolutionPrecision::kBf16);
+  if (ops.status().code() == StatusCode::kUnavailable) GTEST_SKIP() << ops.status().message();
+  OpRunner runner(std::move(ops).value());
+  ConvolutionShape shape;
+  shape.input = {1, 8, 8, 32};
+  shape.out_channels = 32;
+  shape.window = SquareWindow(3, 1, 1);
+  // 1 + 2^-9 is no bf16: it becomes 1.
+  const Floats almost_one(shape.input.Elements(), 1 + 0x1p-9f);
+  Floats middle(shape.WeightElements(), 0.0f);  // the centre of each kernel is the identity
+  for (int64_t c = 0; c < 32; ++c) middle[(c * 9 + 4) * 32 + c] = 1;
+  const auto results = runner.Convolution(shape, almost_one, middle, {}, almost_one);
+  EXPECT_EQ(results.y, Floats(almost_one.size(), 1.0f));
+  EXPECT_EQ(results.dx, Floats(almost_one.size(), 1.0f));
+  EXPECT_EQ(results.dweights[4 * 32], 64.0f);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, ConvolutionParity, testing::ValuesIn(kCases),

@@ -1,42 +1,52 @@
 // Convolution and transposed convolution by oneDNN. Tensors stay NHWC; weights are in the order
 // of the op table outside and in whatever order the primitive prefers inside: they are small, and
 // one reorder per use is cheaper than a slower kernel.
+//
+// In bf16 the factors of all products are rounded to bf16 before; sums and results are f32. Where
+// oneDNN has no vector code for that, the direction stays in f32.
 #include <algorithm>
+#include <optional>
 #include <string>
-#include <type_traits>
 
 #include "trainer/ops/onednn/bias.h"
+#include "trainer/ops/onednn/convolution_primitives.h"
 #include "trainer/ops/onednn/onednn_ops.h"
-#include "trainer/ops/onednn/primitive.h"
 
 namespace shardmill {
 namespace {
 
 using Desc = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
-constexpr auto kF32 = dnnl::memory::data_type::f32;
+using Type = dnnl::memory::data_type;
+constexpr auto kF32 = Type::f32;
+
+Desc ActivationDesc(const Shape& shape, Type type) {
+  return Desc({shape.n, shape.c, shape.h, shape.w}, type, Tag::nhwc);
+}
 
 // What every descriptor of one convolution is made of.
 struct Descs {
-  explicit Descs(const ConvolutionShape& shape);
+  // `factors` is the type of what is multiplied.
+  Descs(const ConvolutionShape& shape, Type factors);
 
-  Desc x, y, any_weights, plain_weights, forward_bias;
+  Desc x, y, plain_weights, forward_bias;  // f32
+  Desc x_factor, y_factor, weights_factor;
+  Desc any_weights;  // f32, for their gradient
   dnnl::memory::dims strides, dilations, pad_begin, pad_end;
 };
 
-Desc ActivationDesc(const Shape& shape) {
-  return Desc({shape.n, shape.c, shape.h, shape.w}, kF32, Tag::nhwc);
-}
-
-Descs::Descs(const ConvolutionShape& shape)
-    : x(ActivationDesc(shape.input)), y(ActivationDesc(shape.Output())) {
+Descs::Descs(const ConvolutionShape& shape, Type factors)
+    : x(ActivationDesc(shape.input, kF32)),
+      y(ActivationDesc(shape.Output(), kF32)),
+      x_factor(ActivationDesc(shape.input, factors)),
+      y_factor(ActivationDesc(shape.Output(), factors)) {
   const Window& w = shape.window;
   const int64_t out = shape.out_channels / shape.groups, in = shape.input.c / shape.groups;
-  const dnnl::memory::dims dims = {shape.groups, out, in, w.kernel_h, w.kernel_w};
-  const dnnl::memory::dims ungrouped(dims.begin() + 1, dims.end());
-  any_weights = shape.groups > 1 ? Desc(dims, kF32, Tag::any) : Desc(ungrouped, kF32, Tag::any);
-  plain_weights =
-      shape.groups > 1 ? Desc(dims, kF32, Tag::gohwi) : Desc(ungrouped, kF32, Tag::ohwi);
+  dnnl::memory::dims dims = {shape.groups, out, in, w.kernel_h, w.kernel_w};
+  if (shape.groups == 1) dims.erase(dims.begin());
+  any_weights = Desc(dims, kF32, Tag::any);
+  weights_factor = Desc(dims, factors, Tag::any);
+  plain_weights = Desc(dims, kF32, shape.groups > 1 ? Tag::gohwi : Tag::ohwi);
   // See bias.h for the others.
   if (shape.bias && !shape.transposed) forward_bias = Desc({shape.out_channels}, kF32, Tag::x);
   strides = {w.stride_h, w.stride_w};
@@ -60,71 +70,42 @@ struct Transposed {
   static constexpr auto kAlgorithm = dnnl::algorithm::deconvolution_direct;
 };
 
-// Scratch memory is ours: oneDNN must not allocate in a step.
-dnnl::primitive_attr Attributes() {
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return attributes;
+// Whether oneDNN has vector code behind a description.
+template <typename PrimitiveDesc>
+bool IsFast(const PrimitiveDesc& desc) {
+  return std::string(desc.impl_info_str()).find("ref") == std::string::npos;
 }
 
-int64_t Aligned(size_t bytes) {
-  return (static_cast<int64_t>(bytes) + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
-}
+// The descriptions of the three directions.
+template <typename Family>
+struct Directions {
+  using Forward = typename Family::Forward;
+  using BackwardData = typename Family::BackwardData;
+  using BackwardWeights = typename Family::BackwardWeights;
 
-// A primitive with reordered weights: the workspace holds the weights in the primitive's order,
-// then the scratch memory of the reorder and of the primitive.
-class WeightedPrimitive {
- public:
-  template <typename PrimitiveDesc>
-  void Create(const PrimitiveDesc& desc, const dnnl::primitive& primitive,
-              const dnnl::engine& engine, int weights_argument, const Desc& weights) {
-    main_ = Primitive(primitive);
-    weights_ = main_.AddArgument(weights_argument, weights, engine);
-    scratch_ = main_.AddArgument(DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc(), engine);
-    weight_bytes_ = Aligned(weights.get_size());
-    scratch_bytes_ = Aligned(desc.scratchpad_desc().get_size());
-  }
+  Directions(const Descs& d, const dnnl::engine& engine)
+      : forward(
+            {dnnl::prop_kind::forward_training, Family::kAlgorithm, d.x_factor, d.weights_factor,
+             d.forward_bias, d.y, d.strides, d.dilations, d.pad_begin, d.pad_end},
+            OwnScratchpad(), engine),
+        data({Family::kAlgorithm, d.x, d.weights_factor, d.y_factor, d.strides, d.dilations,
+              d.pad_begin, d.pad_end},
+             OwnScratchpad(), engine, forward),
+        weights({Family::kAlgorithm, d.x_factor, d.any_weights, d.y_factor, d.strides, d.dilations,
+                 d.pad_begin, d.pad_end},
+                OwnScratchpad(), engine, forward) {}
 
-  // Adds the reorder between the caller's weights and the primitive's.
-  void CreateReorder(const Desc& from, const Desc& to, const dnnl::engine& engine) {
-    const dnnl::reorder::primitive_desc desc(engine, from, engine, to, Attributes());
-    reorder_ = Primitive(dnnl::reorder(desc));
-    reorder_from_ = reorder_.AddArgument(DNNL_ARG_FROM, from, engine);
-    reorder_to_ = reorder_.AddArgument(DNNL_ARG_TO, to, engine);
-    reorder_scratch_ = reorder_.AddArgument(DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc(), engine);
-    scratch_bytes_ = std::max(scratch_bytes_, Aligned(desc.scratchpad_desc().get_size()));
-  }
-
-  int64_t WorkspaceBytes() const { return weight_bytes_ + scratch_bytes_; }
-  Primitive& main() { return main_; }
-
-  Status Reorder(dnnl::stream& stream, const void* from, const void* to, void* workspace) {
-    RETURN_IF_ERROR(reorder_.SetAddress(reorder_from_, from));
-    RETURN_IF_ERROR(reorder_.SetAddress(reorder_to_, to));
-    RETURN_IF_ERROR(reorder_.SetAddress(reorder_scratch_, Scratch(workspace)));
-    return reorder_.Run(stream);
-  }
-
-  Status RunMain(dnnl::stream& stream, void* workspace) {
-    RETURN_IF_ERROR(main_.SetAddress(weights_, workspace));
-    RETURN_IF_ERROR(main_.SetAddress(scratch_, Scratch(workspace)));
-    return main_.Run(stream);
-  }
-
- private:
-  void* Scratch(void* workspace) const { return static_cast<char*>(workspace) + weight_bytes_; }
-
-  Primitive main_, reorder_;
-  int weights_ = 0, scratch_ = 0;
-  int reorder_from_ = 0, reorder_to_ = 0, reorder_scratch_ = 0;
-  int64_t weight_bytes_ = 0, scratch_bytes_ = 0;
+  typename Forward::primitive_desc forward;
+  typename BackwardData::primitive_desc data;
+  typename BackwardWeights::primitive_desc weights;
 };
 
 class OnednnConvolution : public ConvolutionOp {
  public:
   // Throws dnnl::error.
   template <typename Family>
-  void Prepare(const ConvolutionShape& shape, const dnnl::engine& engine);
+  void Prepare(const ConvolutionShape& shape, ConvolutionPrecision precision,
+               const dnnl::engine& engine);
 
   int64_t WorkspaceBytes() const override {
     return std::max(
@@ -134,10 +115,10 @@ class OnednnConvolution : public ConvolutionOp {
   Status Forward(Stream& stream, const void* x, const void* weights, const void* bias, void* y,
                  void* workspace) override {
     dnnl::stream& queue = static_cast<OnednnStream&>(stream).get();
-    RETURN_IF_ERROR(forward_.main().SetAddress(forward_x_, x));
+    RETURN_IF_ERROR(forward_.SetInput(queue, forward_x_, x, workspace));
     RETURN_IF_ERROR(forward_.main().SetAddress(forward_y_, y));
     if (forward_has_bias_) RETURN_IF_ERROR(forward_.main().SetAddress(forward_bias_, bias));
-    RETURN_IF_ERROR(forward_.Reorder(queue, weights, workspace, workspace));
+    RETURN_IF_ERROR(forward_.ReorderWeights(queue, weights, workspace, workspace));
     RETURN_IF_ERROR(forward_.RunMain(queue, workspace));
     if (bias != nullptr && !forward_has_bias_) {
       AddBias(output_, static_cast<const float*>(bias), static_cast<float*>(y), workspace);
@@ -148,19 +129,19 @@ class OnednnConvolution : public ConvolutionOp {
   Status BackwardData(Stream& stream, const void* dy, const void* weights, void* dx,
                       void* workspace) override {
     dnnl::stream& queue = static_cast<OnednnStream&>(stream).get();
-    RETURN_IF_ERROR(data_.main().SetAddress(data_dy_, dy));
+    RETURN_IF_ERROR(data_.SetInput(queue, data_dy_, dy, workspace));
     RETURN_IF_ERROR(data_.main().SetAddress(data_dx_, dx));
-    RETURN_IF_ERROR(data_.Reorder(queue, weights, workspace, workspace));
+    RETURN_IF_ERROR(data_.ReorderWeights(queue, weights, workspace, workspace));
     return data_.RunMain(queue, workspace);
   }
 
   Status BackwardWeights(Stream& stream, const void* x, const void* dy, void* dweights, void* dbias,
                          void* workspace) override {
     dnnl::stream& queue = static_cast<OnednnStream&>(stream).get();
-    RETURN_IF_ERROR(gradient_.main().SetAddress(gradient_x_, x));
-    RETURN_IF_ERROR(gradient_.main().SetAddress(gradient_dy_, dy));
+    RETURN_IF_ERROR(gradient_.SetInput(queue, gradient_x_, x, workspace));
+    RETURN_IF_ERROR(gradient_.SetInput(queue, gradient_dy_, dy, workspace));
     RETURN_IF_ERROR(gradient_.RunMain(queue, workspace));
-    RETURN_IF_ERROR(gradient_.Reorder(queue, workspace, dweights, workspace));
+    RETURN_IF_ERROR(gradient_.ReorderWeights(queue, workspace, dweights, workspace));
     if (dbias != nullptr) {
       SumToBias(output_, static_cast<const float*>(dy), static_cast<float*>(dbias), workspace);
     }
@@ -168,12 +149,15 @@ class OnednnConvolution : public ConvolutionOp {
   }
 
  private:
-  template <typename Family>
-  void PrepareBackwardData(const Descs& d, const dnnl::engine& engine,
-                           const typename Family::Forward::primitive_desc& hint);
-  template <typename Family>
-  void PrepareBackwardWeights(const Descs& d, const dnnl::engine& engine,
-                              const typename Family::Forward::primitive_desc& hint);
+  template <typename PrimitiveDesc>
+  void CreateForward(const Descs& d, const PrimitiveDesc& desc, const dnnl::primitive& primitive,
+                     const dnnl::engine& engine);
+  template <typename PrimitiveDesc>
+  void CreateData(const Descs& d, const PrimitiveDesc& desc, const dnnl::primitive& primitive,
+                  const dnnl::engine& engine);
+  template <typename PrimitiveDesc>
+  void CreateWeights(const Descs& d, const PrimitiveDesc& desc, const dnnl::primitive& primitive,
+                     const dnnl::engine& engine);
 
   WeightedPrimitive forward_, data_, gradient_;
   int forward_x_ = 0, forward_y_ = 0, forward_bias_ = 0;
@@ -183,52 +167,71 @@ class OnednnConvolution : public ConvolutionOp {
   Shape output_;
 };
 
+// The descriptions with factors in bf16, unless oneDNN has none.
 template <typename Family>
-void OnednnConvolution::Prepare(const ConvolutionShape& shape, const dnnl::engine& engine) {
-  using Forward = typename Family::Forward;
-  output_ = shape.Output();
-  forward_has_bias_ = shape.bias && !shape.transposed;
-  const Descs d(shape);
-  const typename Forward::desc operation(dnnl::prop_kind::forward_training, Family::kAlgorithm, d.x,
-                                         d.any_weights, d.forward_bias, d.y, d.strides, d.dilations,
-                                         d.pad_begin, d.pad_end);
-  const typename Forward::primitive_desc desc(operation, Attributes(), engine);
-  forward_.Create(desc, Forward(desc), engine, DNNL_ARG_WEIGHTS, desc.weights_desc());
-  forward_.CreateReorder(d.plain_weights, desc.weights_desc(), engine);
-  forward_x_ = forward_.main().AddArgument(DNNL_ARG_SRC, d.x, engine);
-  forward_y_ = forward_.main().AddArgument(DNNL_ARG_DST, d.y, engine);
-  if (forward_has_bias_) {
-    forward_bias_ = forward_.main().AddArgument(DNNL_ARG_BIAS, d.forward_bias, engine);
+std::optional<Directions<Family>> Bf16Directions(const Descs& d, const dnnl::engine& engine) {
+  try {
+    return Directions<Family>(d, engine);
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_unimplemented) return std::nullopt;
+    throw;
   }
-  PrepareBackwardData<Family>(d, engine, desc);
-  PrepareBackwardWeights<Family>(d, engine, desc);
 }
 
 template <typename Family>
-void OnednnConvolution::PrepareBackwardData(const Descs& d, const dnnl::engine& engine,
-                                            const typename Family::Forward::primitive_desc& hint) {
-  using Backward = typename Family::BackwardData;
-  const typename Backward::desc operation(Family::kAlgorithm, d.x, d.any_weights, d.y, d.strides,
-                                          d.dilations, d.pad_begin, d.pad_end);
-  const typename Backward::primitive_desc desc(operation, Attributes(), engine, hint);
-  data_.Create(desc, Backward(desc), engine, DNNL_ARG_WEIGHTS, desc.weights_desc());
+void OnednnConvolution::Prepare(const ConvolutionShape& shape, ConvolutionPrecision precision,
+                                const dnnl::engine& engine) {
+  output_ = shape.Output();
+  forward_has_bias_ = shape.bias && !shape.transposed;
+  const Descs d(shape, kF32), rounded_d(shape, Type::bf16);
+  const Directions<Family> plain(d, engine);
+  std::optional<Directions<Family>> rounded;
+  if (precision == ConvolutionPrecision::kBf16) rounded = Bf16Directions<Family>(rounded_d, engine);
+  const auto choose = [&](auto member, const auto& create) {
+    const bool round = rounded && IsFast((*rounded).*member);
+    create(round ? rounded_d : d, round ? (*rounded).*member : plain.*member);
+  };
+  using D = Directions<Family>;
+  choose(&D::forward, [&](const Descs& descs, const auto& desc) {
+    CreateForward(descs, desc, typename Family::Forward(desc), engine);
+  });
+  choose(&D::data, [&](const Descs& descs, const auto& desc) {
+    CreateData(descs, desc, typename Family::BackwardData(desc), engine);
+  });
+  choose(&D::weights, [&](const Descs& descs, const auto& desc) {
+    CreateWeights(descs, desc, typename Family::BackwardWeights(desc), engine);
+  });
+}
+
+template <typename PrimitiveDesc>
+void OnednnConvolution::CreateForward(const Descs& d, const PrimitiveDesc& desc,
+                                      const dnnl::primitive& primitive,
+                                      const dnnl::engine& engine) {
+  forward_.Create(desc, primitive, engine, DNNL_ARG_WEIGHTS, desc.weights_desc());
+  forward_.CreateReorder(d.plain_weights, desc.weights_desc(), engine);
+  forward_x_ = forward_.AddInput(DNNL_ARG_SRC, d.x, d.x_factor, engine);
+  forward_y_ = forward_.main().AddArgument(DNNL_ARG_DST, d.y, engine);
+  if (!forward_has_bias_) return;
+  forward_bias_ = forward_.main().AddArgument(DNNL_ARG_BIAS, d.forward_bias, engine);
+}
+
+template <typename PrimitiveDesc>
+void OnednnConvolution::CreateData(const Descs& d, const PrimitiveDesc& desc,
+                                   const dnnl::primitive& primitive, const dnnl::engine& engine) {
+  data_.Create(desc, primitive, engine, DNNL_ARG_WEIGHTS, desc.weights_desc());
   data_.CreateReorder(d.plain_weights, desc.weights_desc(), engine);
-  data_dy_ = data_.main().AddArgument(DNNL_ARG_DIFF_DST, d.y, engine);
+  data_dy_ = data_.AddInput(DNNL_ARG_DIFF_DST, d.y, d.y_factor, engine);
   data_dx_ = data_.main().AddArgument(DNNL_ARG_DIFF_SRC, d.x, engine);
 }
 
-template <typename Family>
-void OnednnConvolution::PrepareBackwardWeights(
-    const Descs& d, const dnnl::engine& engine,
-    const typename Family::Forward::primitive_desc& hint) {
-  using Backward = typename Family::BackwardWeights;
-  const typename Backward::desc operation(Family::kAlgorithm, d.x, d.any_weights, d.y, d.strides,
-                                          d.dilations, d.pad_begin, d.pad_end);
-  const typename Backward::primitive_desc desc(operation, Attributes(), engine, hint);
-  gradient_.Create(desc, Backward(desc), engine, DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc());
+template <typename PrimitiveDesc>
+void OnednnConvolution::CreateWeights(const Descs& d, const PrimitiveDesc& desc,
+                                      const dnnl::primitive& primitive,
+                                      const dnnl::engine& engine) {
+  gradient_.Create(desc, primitive, engine, DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc());
   gradient_.CreateReorder(desc.diff_weights_desc(), d.plain_weights, engine);
-  gradient_x_ = gradient_.main().AddArgument(DNNL_ARG_SRC, d.x, engine);
-  gradient_dy_ = gradient_.main().AddArgument(DNNL_ARG_DIFF_DST, d.y, engine);
+  gradient_x_ = gradient_.AddInput(DNNL_ARG_SRC, d.x, d.x_factor, engine);
+  gradient_dy_ = gradient_.AddInput(DNNL_ARG_DIFF_DST, d.y, d.y_factor, engine);
 }
 
 }  // namespace
@@ -239,9 +242,9 @@ Result<std::unique_ptr<ConvolutionOp>> OnednnOps::PrepareConvolution(
   auto convolution = std::make_unique<OnednnConvolution>();
   try {
     if (shape.transposed) {
-      convolution->Prepare<Transposed>(shape, engine_);
+      convolution->Prepare<Transposed>(shape, precision_, engine_);
     } else {
-      convolution->Prepare<Plain>(shape, engine_);
+      convolution->Prepare<Plain>(shape, precision_, engine_);
     }
   } catch (const dnnl::error& error) {
     return InternalError("oneDNN cannot prepare a convolution of " + ShapeText(shape.input) +

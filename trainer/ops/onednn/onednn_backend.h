@@ -6,8 +6,13 @@
 
 namespace shardmill {
 
+// What convolutions multiply. All tensors, and all sums, are f32 in either case.
+enum class ConvolutionPrecision { kF32, kBf16 };
+
 // f32 on the host: oneDNN for convolutions, own vector code for the rest. Uses OpenMP's threads;
-// their number must not change after the first convolution was prepared.
-Result<std::unique_ptr<OpTable>> CreateOnednnOps();
+// their number must not change after the first convolution was prepared. Unavailable when the
+// processor has no instructions for bf16.
+Result<std::unique_ptr<OpTable>> CreateOnednnOps(
+    ConvolutionPrecision precision = ConvolutionPrecision::kF32);
 
 }  // namespace shardmill

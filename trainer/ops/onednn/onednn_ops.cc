@@ -11,6 +11,12 @@ Status OnednnError(const char* what, const dnnl::error& error) {
   return InternalError(std::string("oneDNN could not ") + what + ": " + error.what());
 }
 
+// The environment may hold oneDNN to an older instruction set.
+bool HasBf16() {
+  const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
+  return isa == dnnl_cpu_isa_avx512_core_bf16 || isa == dnnl_cpu_isa_avx512_core_amx;
+}
+
 }  // namespace
 
 Status OnednnStream::Synchronize() {
@@ -30,9 +36,14 @@ Result<std::unique_ptr<Stream>> OnednnOps::CreateStream() {
   }
 }
 
-Result<std::unique_ptr<OpTable>> CreateOnednnOps() {
+Result<std::unique_ptr<OpTable>> CreateOnednnOps(ConvolutionPrecision precision) {
+  if (precision == ConvolutionPrecision::kBf16 && !HasBf16()) {
+    return UnavailableError(
+        "this processor has no instructions for bf16 (AVX-512 BF16 or AMX); use f32");
+  }
   try {
-    return std::unique_ptr<OpTable>(new OnednnOps(dnnl::engine(dnnl::engine::kind::cpu, 0)));
+    return std::unique_ptr<OpTable>(
+        new OnednnOps(dnnl::engine(dnnl::engine::kind::cpu, 0), precision));
   } catch (const dnnl::error& error) {
     return OnednnError("create a CPU engine", error);
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "trainer/ops/host_ops.h"
+#include "trainer/ops/onednn/onednn_backend.h"
 
 namespace shardmill {
 
@@ -26,7 +27,8 @@ class OnednnStream : public Stream {
 
 class OnednnOps : public HostOps {
  public:
-  explicit OnednnOps(const dnnl::engine& engine) : engine_(engine) {}
+  OnednnOps(const dnnl::engine& engine, ConvolutionPrecision precision)
+      : engine_(engine), precision_(precision) {}
 
   std::string_view name() const override { return "onednn"; }
   ElementType element_type() const override { return ElementType::kF32; }
@@ -103,6 +105,7 @@ class OnednnOps : public HostOps {
 
  private:
   dnnl::engine engine_;
+  ConvolutionPrecision precision_;
 };
 
 }  // namespace shardmill

@@ -19,6 +19,7 @@ namespace {
 
 constexpr int64_t kIgnore = 255;
 constexpr int kSteps = 3;
+constexpr int kManySteps = 20;
 constexpr int kMicroShards = 8;
 
 // Labels of the first half of the rows are mostly ignored, so that ranks differ in weight.
@@ -96,11 +97,11 @@ class Training {
     engine_ = std::move(engine).value();
   }
 
-  Trace Run(int64_t global_rows) {
+  Trace Run(int64_t global_rows, int steps = kSteps) {
     Shape images = SkewedSamples(1, 0).shape;
     images.n = global_rows;
     SHARDMILL_CHECK(engine_->Prepare(images).ok());
-    for (int step = 0; step < kSteps; ++step) Step(SkewedSamples(global_rows, 100 + step));
+    for (int step = 0; step < steps; ++step) Step(SkewedSamples(global_rows, 100 + step));
     Score(SkewedSamples(global_rows, 200));
     Score(SkewedSamples(3, 201));  // fewer rows than micro-shards, perhaps than ranks
     ParameterStore& store = graph_->parameters();
@@ -147,9 +148,10 @@ class Training {
   Trace trace_;
 };
 
-Trace RunAlone(EngineKind kind, int64_t global_rows, const TrainingOptions& options = {}) {
+Trace RunAlone(EngineKind kind, int64_t global_rows, const TrainingOptions& options = {},
+               int steps = kSteps) {
   const auto alone = CreateSelfCommunicator();
-  return Training(kind, alone.get(), options).Run(global_rows);
+  return Training(kind, alone.get(), options).Run(global_rows, steps);
 }
 
 // Every term of the loss, the hardest third of the pixels.
@@ -177,6 +179,8 @@ double LargestDifference(const std::vector<float>& a, const std::vector<float>& 
 
 // Parameters are of the size of 1 and change by hundredths; f32 sums in another order.
 constexpr double kParameterTolerance = 2e-5;
+// ReLU and max pooling make rounding errors grow from step to step.
+constexpr double kManyStepsTolerance = 2e-4;
 
 TEST(RankEngine, RanksTrainLikeOneGraphOnTheWholeBatch) {
   for (int64_t rows : {8, 13}) {
@@ -202,6 +206,72 @@ TEST(RankEngine, AllRanksEndWithTheSameBits) {
                   ->Broadcast(of_root.data(), static_cast<int64_t>(of_root.size() * 4), 0, "bits")
                   .ok());
   EXPECT_EQ(own, of_root);
+}
+
+// All weights are 0, so the network gives each class the same probability, and the gradient of the
+// mean over all labelled pixels of the job is known without any network.
+TEST(RankEngine, GradientOfALinearModelMatchesItsClosedForm) {
+  const auto ops = CpuOps();
+  ModelSpec linear;
+  LayerSpec& head = linear.layers.emplace_back();
+  head.name = "head";
+  head.inputs = {"images"};
+  head.channels = kClasses;
+  const GraphOptions scale = PixelOptions();
+  const auto graph = MakeGraph(linear, ops.get(), scale);
+  LossOptions loss;
+  loss.class_weights = {1, 2, 0.5f, 1, 3};
+  loss.ignore = kIgnore;
+  ASSERT_TRUE(graph->SetLoss(loss).ok());
+  ParameterStore& store = graph->parameters();
+  std::fill_n(store.values(), store.parameter_elements(), 0.0f);
+  const Samples samples = SkewedSamples(13, 5);
+
+  std::vector<double> expected(kClasses * 3, 0.0);
+  double total = 0;
+  for (size_t p = 0; p < samples.classes.size(); ++p) {
+    if (samples.classes[p] == kIgnore) continue;
+    const double weight = loss.class_weights[samples.classes[p]];
+    total += weight;
+    for (int64_t k = 0; k < kClasses; ++k) {
+      const double gradient = weight * (1.0 / kClasses - (samples.classes[p] == k ? 1 : 0));
+      for (int64_t c = 0; c < 3; ++c) {
+        expected[k * 3 + c] +=
+            gradient * (samples.pixels[p * 3 + c] - scale.image_mean[c]) / scale.image_deviation[c];
+      }
+    }
+  }
+
+  Communicator* ranks = JobCommunicator();
+  const auto engine = CreateRankEngine(graph.get(), ranks);
+  ASSERT_TRUE(engine.ok());
+  const RankSlice slice = SliceForRank(13, ranks->rank(), ranks->size());
+  const auto outcome = (*engine)->Train(
+      SelectRows({samples.images(), samples.labels(), 13}, static_cast<int64_t>(slice.begin),
+                 static_cast<int64_t>(slice.end)),
+      false);
+  ASSERT_TRUE(outcome.ok()) << outcome.status().ToString();
+  EXPECT_NEAR(outcome->loss.Mean(), std::log(static_cast<double>(kClasses)), 1e-6);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(store.gradients()[i], expected[i] / total, 1e-6) << i;
+  }
+}
+
+TEST(RankEngine, TwentyStepsStayNearThoseOfOneRank) {
+  const Trace expected = RunAlone(EngineKind::kRank, 13, {}, kManySteps);
+  const Trace actual = Training(EngineKind::kRank, JobCommunicator()).Run(13, kManySteps);
+  for (int step = 0; step < kManySteps; ++step) {
+    EXPECT_NEAR(actual.losses[step], expected.losses[step], 1e-4) << "step " << step;
+  }
+  EXPECT_LT(LargestDifference(actual.values, expected.values), kManyStepsTolerance);
+}
+
+TEST(MicroShardEngine, TwentyStepsHaveTheBitsOfOneRank) {
+  if (kMicroShards % JobCommunicator()->size() != 0) GTEST_SKIP() << "ranks do not divide 8";
+  const Trace expected = RunAlone(EngineKind::kMicroShard, 13, {}, kManySteps);
+  const Trace actual = Training(EngineKind::kMicroShard, JobCommunicator()).Run(13, kManySteps);
+  EXPECT_EQ(actual.losses, expected.losses);
+  EXPECT_EQ(actual.values, expected.values);
 }
 
 TEST(MicroShardEngine, BitsAreThoseOfOneRank) {

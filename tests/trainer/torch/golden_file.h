@@ -40,6 +40,7 @@ class GoldenOptions {
   explicit GoldenOptions(const std::string& json);
   double Number(const std::string& key, double otherwise = 0) const;
   bool Flag(const std::string& key) const;
+  bool Has(const std::string& text) const { return texts_.count(text) > 0; }
   std::string Text(const std::string& key) const;
 
  private:

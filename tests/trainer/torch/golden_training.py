@@ -8,14 +8,29 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from described_network import DescribedNetwork
 from golden_layers import kernel_to_ours, nhwc
-from networks import ResNet18, UNet
+from networks import UNet
 
 CLASSES = 5
 IGNORE = 255
 # What the images of networks are normalised with, per channel.
 MEAN = torch.tensor([120.0, 130.0, 125.0]).double()[:, None, None]
 DEVIATION = torch.tensor([70.0, 60.0, 65.0]).double()[:, None, None]
+
+# Residuals, pooling and its undoing, strides, dilation, groups, slopes, upsampling.
+DESCRIBED = """
+layers { name: "halve/convolution" convolution { channels: 4 kernel: 3 stride: 2 pad: 1 } }
+layers { name: "halve/norm" batch_norm { activation: RELU } }
+layers { name: "pool" max_pool { kernel: 2 stride: 2 } }
+layers { name: "wide" convolution { channels: 4 kernel: 3 pad: 2 dilation: 2 groups: 2 bias: true } }
+layers { name: "wide/slopes" prelu { } }
+layers { name: "unpool" max_unpool { indices_of: "pool" } }
+layers { name: "sum" inputs: ["unpool", "halve/norm"] add { activation: RELU } }
+layers { name: "double" upsample { factor: 2 } }
+layers { name: "cut" crop_to_images { } }
+layers { name: "head" convolution { classes: true bias: true } }
+"""
 
 
 class Batch:
@@ -155,6 +170,8 @@ def our_weights(network):
             continue
         if isinstance(module, nn.BatchNorm2d):
             role = roles.get(role, {"weight": "scale", "bias": "shift"}.get(role))
+        elif isinstance(module, nn.PReLU):
+            role = "slope"
         elif role == "weight":
             tensor = kernel_to_ours(tensor, module.groups, isinstance(module, nn.ConvTranspose2d))
         yield f"{path}/{role}".replace(".", "/"), tensor.detach().clone().numpy()
@@ -175,9 +192,9 @@ def network_cases(generator):
         ("unet_adamw", UNet(CLASSES, 2, 1), (2, 8, 10),
          {"model": "unet", "width": 2, "depth": 1, "kind": "adamw", "lr": 0.01, "momentum": 0,
           "nesterov": False, "weight_decay": 1e-2, "steps": 3}),
-        ("resnet18", ResNet18(CLASSES, 1), (2, 36, 33),
-         {"model": "resnet18", "width": 1, "depth": 0, "kind": "sgd", "lr": 0.02, "momentum": 0.9,
-          "nesterov": True, "weight_decay": 1e-3, "steps": 3}),
+        ("described", DescribedNetwork(DESCRIBED, 3, CLASSES), (2, 13, 14),
+         {"text": DESCRIBED, "kind": "sgd", "lr": 0.05, "momentum": 0.9, "nesterov": True,
+          "weight_decay": 1e-3, "steps": 10}),
     ]:
         with torch.no_grad():
             for parameter in network.parameters():
@@ -190,8 +207,6 @@ def network_cases(generator):
         images = (pixels - MEAN) / DEVIATION
         labels = torch.randint(0, CLASSES, (size[0], *size[1:]), generator=generator)
         labels[:, :2] = IGNORE
-        if name == "resnet18":
-            labels = labels[:, -1:, -1:]
         for weight, array in our_weights(network):
             arrays[f"{name}/start/{weight}"] = array
         optimizer = optimizer_of(options, parameter_groups(network, options["weight_decay"]))
@@ -207,9 +222,8 @@ def network_cases(generator):
             optimizer.step()
         network.eval()
         arrays[f"{name}/end_logits"] = nhwc(network(images)).detach().numpy()
-        if name != "resnet18":  # to keep the files small
-            for weight, array in our_weights(network):
-                arrays[f"{name}/end/{weight}"] = array
+        for weight, array in our_weights(network):
+            arrays[f"{name}/end/{weight}"] = array
         arrays[f"{name}/images"] = nhwc(pixels).to(torch.uint8).numpy()
         arrays[f"{name}/labels"] = labels.to(torch.uint8).numpy()
         arrays[f"{name}/losses"] = torch.tensor(losses, dtype=torch.float64).numpy()

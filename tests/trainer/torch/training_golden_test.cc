@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "proto/model.pb.h"
 #include "tests/trainer/tensor_near.h"
 #include "tests/trainer/torch/golden_file.h"
 #include "trainer/graph.h"
 #include "trainer/models/model_catalog.h"
+#include "trainer/models/model_file.h"
 #include "trainer/network.h"
 #include "trainer/ops/onednn/onednn_backend.h"
 #include "trainer/ops/reference/reference_backend.h"
@@ -98,15 +100,10 @@ class GoldenTraining {
         golden_(file.cases().at(name)),
         pixels_(file.Bytes(name + "/images")),
         labels_(file.Bytes(name + "/labels")) {
-    const ModelEntry* entry = FindModel(golden_.Text("model"));
-    SHARDMILL_CHECK(entry != nullptr);
-    const auto width = static_cast<int64_t>(golden_.Number("width"));
-    const auto depth = static_cast<int64_t>(golden_.Number("depth"));
     GraphOptions options;
     options.image_mean = {120, 130, 125};
     options.image_deviation = {70, 60, 65};
-    graph_ =
-        Value(Graph::Create(Value(BuildModel(*entry, {3, kClasses, width, depth})), ops, options));
+    graph_ = Value(Graph::Create(Model(), ops, options));
     LossOptions loss;
     loss.ignore = 255;
     SHARDMILL_CHECK(graph_->SetLoss(loss).ok());
@@ -135,6 +132,17 @@ class GoldenTraining {
   }
 
  private:
+  ModelSpec Model() const {
+    if (golden_.Has("text")) {
+      return Value(SpecOfModel(Value(ParseModel(golden_.Text("text"), name_)), 3, kClasses));
+    }
+    const ModelEntry* entry = FindModel(golden_.Text("model"));
+    SHARDMILL_CHECK(entry != nullptr);
+    const auto width = static_cast<int64_t>(golden_.Number("width"));
+    const auto depth = static_cast<int64_t>(golden_.Number("depth"));
+    return Value(BuildModel(*entry, {3, kClasses, width, depth}));
+  }
+
   // A parameter or statistic by its name.
   float* Find(const std::string& name, int64_t* elements) {
     ParameterStore& store = graph_->parameters();

@@ -282,13 +282,17 @@ Status BatchLoader::WriteTrace(const std::string& path) const {
   if (impl_->options.trace_spans == 0) {
     return InvalidArgumentError("the loader was opened without trace_spans");
   }
+  return WriteChromeTrace(path, trace_lanes());
+}
+
+std::vector<TraceLane> BatchLoader::trace_lanes() const {
   std::vector<TraceLane> lanes;
   for (int worker = 0; worker < impl_->filler->workers(); ++worker) {
     lanes.push_back({"loader worker " + std::to_string(worker), &impl_->filler->clock(worker)});
   }
   lanes.push_back({"consumer", &impl_->consumer_clock});
   lanes.push_back({"plan", &impl_->plan_clock});
-  return WriteChromeTrace(path, lanes);
+  return lanes;
 }
 
 }  // namespace shardmill

@@ -35,6 +35,7 @@
 #include "reader/batch.h"
 #include "reader/dataset.h"
 #include "reader/field_request.h"
+#include "reader/loader_trace.h"
 #include "reader/record_order.h"
 
 namespace shardmill {
@@ -135,6 +136,8 @@ class BatchLoader {
   // A Chrome trace of the spans that BatchLoaderOptions::trace_spans kept: a lane for each worker,
   // for Next() and for the planning of batches. InvalidArgument when none were asked for.
   Status WriteTrace(const std::string& path) const;
+  // The same lanes, for a trace of more than the loader; they live as long as the loader.
+  std::vector<TraceLane> trace_lanes() const;
 
  private:
   friend class Batch;

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "reader/base/file.h"
-#include "reader/console/json_writer.h"
 
 namespace shardmill {
 namespace {
@@ -20,56 +19,30 @@ uint64_t FirstBeginNs(const std::vector<TraceLane>& lanes) {
   return first;
 }
 
-void WriteThreadName(const TraceLane& lane, int thread, JsonWriter* json) {
-  json->BeginObject();
-  json->Key("name").String("thread_name");
-  json->Key("ph").String("M");
-  json->Key("pid").Number(kProcess);
-  json->Key("tid").Number(thread);
-  json->Key("args").BeginObject();
-  json->Key("name").String(lane.name);
-  json->EndObject();
-  json->EndObject();
-}
-
-void WriteSpan(const StageSpan& span, uint64_t first_ns, int thread, JsonWriter* json) {
-  json->BeginObject();
-  json->Key("name").String(StageName(span.stage));
-  json->Key("ph").String("X");
-  json->Key("pid").Number(kProcess);
-  json->Key("tid").Number(thread);
-  json->Key("ts").Number(static_cast<double>(span.begin_ns - first_ns) / 1000.0);
-  json->Key("dur").Number(static_cast<double>(span.end_ns - span.begin_ns) / 1000.0);
-  json->Key("args").BeginObject();
-  json->Key("epoch").Number(span.epoch);
-  json->Key("step").Number(span.step);
-  json->EndObject();
-  json->EndObject();
-}
-
 }  // namespace
 
-std::string ChromeTrace(const std::vector<TraceLane>& lanes) {
-  const uint64_t first_ns = FirstBeginNs(lanes);
+uint64_t AddLanes(const std::vector<TraceLane>& lanes, int process, int first_thread,
+                  TraceEvents* events) {
   uint64_t lost = 0;
-  JsonWriter json(JsonStyle::kOneLine);
-  json.BeginObject();
-  json.Key("traceEvents").BeginArray();
   for (size_t lane = 0; lane < lanes.size(); ++lane) {
-    const int thread = static_cast<int>(lane) + 1;
+    const int thread = first_thread + static_cast<int>(lane);
     const StageClock& clock = *lanes[lane].clock;
-    WriteThreadName(lanes[lane], thread, &json);
+    events->NameThread(process, thread, lanes[lane].name);
     const uint64_t spans = clock.span_count();
-    for (uint64_t i = 0; i < spans; ++i) WriteSpan(clock.span(i), first_ns, thread, &json);
+    for (uint64_t i = 0; i < spans; ++i) {
+      const StageSpan& span = clock.span(i);
+      events->AddSpan(process, thread,
+                      {StageName(span.stage), span.begin_ns, span.end_ns, span.epoch, span.step});
+    }
     lost += clock.spans_lost();
   }
-  json.EndArray();
-  json.Key("displayTimeUnit").String("ns");
-  json.Key("otherData").BeginObject();
-  json.Key("spans_lost").Number(lost);
-  json.EndObject();
-  json.EndObject();
-  return json.Take();
+  return lost;
+}
+
+std::string ChromeTrace(const std::vector<TraceLane>& lanes) {
+  TraceEvents events(FirstBeginNs(lanes));
+  const uint64_t lost = AddLanes(lanes, kProcess, /*first_thread=*/1, &events);
+  return JoinTrace({events.text()}, lost);
 }
 
 Status WriteChromeTrace(const std::string& path, const std::vector<TraceLane>& lanes) {

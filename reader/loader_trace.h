@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reader/base/status.h"
+#include "reader/chrome_trace.h"
 #include "reader/stage_clock.h"
 
 namespace shardmill {
@@ -16,6 +17,11 @@ struct TraceLane {
   std::string name;
   const StageClock* clock = nullptr;
 };
+
+// Adds the lanes as threads first_thread, first_thread + 1, … of a process; returns how many spans
+// the clocks did not keep.
+uint64_t AddLanes(const std::vector<TraceLane>& lanes, int process, int first_thread,
+                  TraceEvents* events);
 
 // The JSON text. Spans that a full clock did not keep are counted in "otherData".
 std::string ChromeTrace(const std::vector<TraceLane>& lanes);

@@ -14,7 +14,7 @@ Options DataOptions() {
   return {
       {"dataset", "Data", "DATASET", "Folder of packed shards"},
       {"train_split", "Data", "NAME", "Split to train on"},
-      {"val_split", "Data", "NAME", "Split to evaluate on"},
+      {"val_split", "Data", "NAME", "Split to evaluate on, while training"},
       {"soft_labels", "Data", "FIELD",
        "Field of f32 with a share per class to learn, in place of class ids; none: class ids"},
       {"io",
@@ -30,7 +30,8 @@ Options DataOptions() {
 // Of training only; evaluation sees what is stored.
 Options AugmentationOptions() {
   return {
-      {"flip", "Augmentation", "P", "Mirrors an image, left to right, with this probability", 0, 1},
+      {"flip", "Augmentation", "P",
+       "Mirrors images, left to right, with this probability; 0.5 is usual", 0, 1},
       {"flip_vertical", "Augmentation", "P", "The same top to bottom", 0, 1},
       {"train_crop", "Augmentation", "HEIGHTxWIDTH",
        "Trains on crops of this size, anywhere in the image, padded where it is smaller; none: "
@@ -40,10 +41,12 @@ Options AugmentationOptions() {
        "--scale-most",
        0.05, 16},
       {"scale_most", "Augmentation", "X", "See --scale-least", 0.05, 16},
-      {"brightness", "Augmentation", "X", "Largest change, as a share of the full range", 0, 1},
-      {"contrast", "Augmentation", "X", "Largest change of the contrast of 1", 0, 1},
-      {"saturation", "Augmentation", "X", "Largest change of the saturation of 1", 0, 1},
-      {"hue", "Augmentation", "DEGREES", "Largest turn of the hue", 0, 180},
+      {"brightness", "Augmentation", "X",
+       "Makes images brighter or darker by up to this share of the full range", 0, 1},
+      {"contrast", "Augmentation", "X", "Changes the contrast by a factor from 1 - X to 1 + X", 0,
+       1},
+      {"saturation", "Augmentation", "X", "Changes the saturation likewise", 0, 1},
+      {"hue", "Augmentation", "DEGREES", "Turns the hue by up to this angle, either way", 0, 180},
   };
 }
 
@@ -70,10 +73,10 @@ Options OptimisationOptions() {
        0,
        0,
        {"sgd", "adam", "adamw", "rmsprop"}},
-      {"lr", "Optimisation", "RATE", "Learning rate at its highest", 0, 1e6},
+      {"lr", "Optimisation", "RATE", "Learning rate, at its highest", 0, 1e6},
       {"weight_decay", "Optimisation", "X", "Of convolution weights only", 0, 1e6},
       {"momentum", "Optimisation", "X", "sgd: momentum", 0, 1},
-      {"nesterov", "Optimisation", "", "sgd: Nesterov's method"},
+      {"nesterov", "Optimisation", "", "sgd: Nesterov's method (default: no)"},
       {"beta1", "Optimisation", "X", "adam, adamw: decay of the first moment", 0, 1},
       {"beta2", "Optimisation", "X", "adam, adamw: decay of the second moment", 0, 1},
       {"rms_decay", "Optimisation", "X", "rmsprop: decay of the mean square", 0, 1},
@@ -106,7 +109,7 @@ Options ScheduleOptions() {
        0,
        0,
        {"constant", "poly", "step", "cosine"}},
-      {"warmup_steps", "Schedule", "N", "Linear rise at the start", 0, 1e9},
+      {"warmup_steps", "Schedule", "N", "The rate rises from 0 over the first N steps", 0, 1e9},
       {"poly_power", "Schedule", "X", "poly: the power", 0, 100},
       {"step_epochs", "Schedule", "N", "step: epochs between drops", 1, 1e6},
       {"step_factor", "Schedule", "X", "step: factor of a drop", 0, 1},
@@ -116,7 +119,7 @@ Options ScheduleOptions() {
 
 Options RunOptions() {
   return {
-      {"output", "Run", "DIR", "Folder for checkpoints and log.jsonl"},
+      {"output", "Run", "DIR", "Folder for last.ckpt, best.ckpt, config.json and the logs"},
       {"device", "Run", "NAME", "auto, cpu or cuda", 0, 0, {"auto", "cpu", "cuda"}},
       {"precision",
        "Run",
@@ -135,12 +138,34 @@ Options RunOptions() {
   };
 }
 
+Options LogsOptions() {
+  return {
+      {"tensorboard", "Logs", "",
+       "Also writes OUTPUT/events.out.tfevents.… for TensorBoard (default: yes)"},
+      {"log_pictures", "Logs", "N",
+       "Predictions of N records in the TensorBoard log at each evaluation; 0: none", 0, 1024},
+      {"outlier_z", "Logs", "Z",
+       "A loss this many standard deviations above the mean of the steps before is an outlier; 0: "
+       "none is",
+       0, 1e6},
+      {"outlier_action",
+       "Logs",
+       "NAME",
+       "At an outlier: warn; dump: also keeps the batch in a file; stop: ends the run as well",
+       0,
+       0,
+       {"warn", "dump", "stop"}},
+  };
+}
+
 Options RanksOptions() {
   return {
-      {"deterministic", "Ranks", "", "The same bits on any number of ranks and threads"},
+      {"deterministic", "Ranks", "",
+       "The same bits on any number of ranks and threads, for some speed (default: no)"},
       {"micro_shards", "Ranks", "N", "deterministic: parts of a batch; ranks must divide it", 1,
        4096},
-      {"rank_timeout", "Ranks", "SECONDS", "How long to wait for a rank; 0: for ever", 0, 1e6},
+      {"rank_timeout", "Ranks", "SECONDS",
+       "How long to wait for another rank before the job is ended; 0: for ever", 0, 1e6},
       {"compare_every", "Ranks", "N", "Compare the ranks' weights every N steps; 0: never", 0, 1e9},
   };
 }
@@ -150,9 +175,9 @@ Options RanksOptions() {
 const std::vector<ConfigOption>& ConfigTable() {
   static const auto* const table = [] {
     auto* options = new Options;
-    for (Options& topic : std::vector<Options>{DataOptions(), AugmentationOptions(), ModelOptions(),
-                                               OptimisationOptions(), LossOptions(),
-                                               ScheduleOptions(), RunOptions(), RanksOptions()}) {
+    for (Options& topic : std::vector<Options>{
+             DataOptions(), AugmentationOptions(), ModelOptions(), OptimisationOptions(),
+             LossOptions(), ScheduleOptions(), RunOptions(), LogsOptions(), RanksOptions()}) {
       for (ConfigOption& option : topic) options->push_back(std::move(option));
     }
     return options;

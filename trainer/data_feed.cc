@@ -111,6 +111,7 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenTraining(std::shared_ptr<const D
                    LoaderOptions(*dataset, task, options.split, options.batch, learns));
   loader_options.augment = options.augment;
   loader_options.threads = options.threads;
+  loader_options.trace_spans = options.trace_spans;
   loader_options.order = Order::kShuffled;
   if (IsRagged(task)) loader_options.buckets.field = task.image_field;
   loader_options.tail = TailPolicy::kDrop;

@@ -46,7 +46,8 @@ struct TrainingFeedOptions {
   uint32_t ranks = 1;
   Io io = Io::kMapped;
   Augment augment;
-  int threads = 1;  // of the loader
+  int threads = 1;           // of the loader
+  uint64_t trace_spans = 0;  // that the loader keeps for trace_lanes()
 };
 
 // The most frames of a sequence of the split; the fixed number where all have the same.
@@ -66,6 +67,8 @@ class DataFeed {
 
   // nullopt at the end.
   Result<std::optional<FeedBatch>> Next();
+  // Of the loader; they live as long as the feed.
+  std::vector<TraceLane> trace_lanes() const { return loader_->trace_lanes(); }
 
  private:
   DataFeed(DataTask task, bool learns_shares, std::unique_ptr<BatchLoader> loader, uint32_t rank,

@@ -25,11 +25,24 @@
 namespace shardmill {
 namespace {
 
+// The data set says what there is to learn; everything else has a default.
+constexpr char kDescription[] =
+    "Trains a network on a packed data set, as 'shardmill pack' makes it.\n\n"
+    "  shardmill-train SHARDS                    a first run: U-Net, 30 epochs; results in run/\n"
+    "  shardmill-train SHARDS --epochs 100 --batch 16 --flip 0.5 --output run2\n"
+    "  shardmill-train SHARDS --resume           goes on where the run in run/ was stopped\n"
+    "  mpirun -np 4 shardmill-train SHARDS       four processes share every batch\n"
+    "  shardmill-train predict SHARDS --checkpoint run/best.ckpt --output pictures\n\n"
+    "Ctrl-C stops behind the step that is running, with a checkpoint. The defaults suit small "
+    "class\n"
+    "maps; --batch, --lr and --epochs are what to change first.\n";
+
 struct TrainOptions {
   ConfigFlags flags;
   CLI::Option* resume = nullptr;
   std::string checkpoint;
   bool overwrite = false;
+  std::string trace;
   bool json = false;
   bool quiet = false;
 };
@@ -217,6 +230,7 @@ Result<int> RunTrain(const TrainOptions& options) {
   request.resume = options.resume->count() > 0;
   request.checkpoint = options.checkpoint;
   request.overwrite = options.overwrite;
+  request.trace = options.trace;
   CommunicatorOptions ranks;
   ranks.timeout_seconds = request.given.rank_timeout();
   ASSIGN_OR_RETURN(const std::unique_ptr<Communicator> communicator, CreateCommunicator(ranks));
@@ -228,8 +242,7 @@ Result<int> RunTrain(const TrainOptions& options) {
 
 void AddTrainCommand(CommandLine* commands) {
   auto options = std::make_shared<TrainOptions>();
-  CLI::App* app = commands->Add("train", "Trains a network on a packed data set.",
-                                [options] { return RunTrain(*options); });
+  CLI::App* app = commands->Add("train", kDescription, [options] { return RunTrain(*options); });
   options->flags.AddTo(app);
   options->resume = app->add_option("--resume", options->checkpoint,
                                     "Go on from a checkpoint (default: OUTPUT/last.ckpt)")
@@ -238,6 +251,11 @@ void AddTrainCommand(CommandLine* commands) {
                         ->group("Run");
   app->add_flag("--overwrite", options->overwrite, "Replace the run that OUTPUT holds")
       ->group("Run");
+  app->add_option("--trace", options->trace,
+                  "Chrome trace of this process and its ranks: opens in Perfetto, shows where the "
+                  "time of each step goes")
+      ->type_name("FILE.json")
+      ->group("Logs");
   app->add_flag("--json", options->json, "Results on stdout as one JSON object")->group("Run");
   app->add_flag("--quiet", options->quiet, "No table and no configuration on stderr")->group("Run");
 }

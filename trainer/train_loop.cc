@@ -9,14 +9,16 @@
 
 #include "reader/base/interrupt.h"
 #include "reader/console/json_writer.h"
+#include "trainer/batch_guard.h"
 #include "trainer/checkpoint_writer.h"
 #include "trainer/config.h"
 #include "trainer/data_feed.h"
 #include "trainer/engine/weight_check.h"
 #include "trainer/evaluation.h"
-#include "trainer/export/batch_dump.h"
-#include "trainer/logs/jsonl_log.h"
+#include "trainer/logs/run_log.h"
+#include "trainer/logs/run_trace.h"
 #include "trainer/network.h"
+#include "trainer/prediction/evaluation_pictures.h"
 
 namespace shardmill {
 namespace {
@@ -35,15 +37,19 @@ Io IoOf(const proto::TrainConfig& config) {
 
 class TrainLoop {
  public:
-  TrainLoop(TrainSetup* setup, Console* console, std::optional<JsonlLog> log)
+  TrainLoop(TrainSetup* setup, Console* console, std::optional<RunLog> log)
       : setup_(*setup),
         config_(setup->config),
         progress_(*setup->description.mutable_progress()),
         communicator_(*setup->communicator),
         console_(*console),
-        log_(std::move(log)) {}
+        log_(std::move(log)),
+        guard_(setup),
+        trace_(setup->trace, setup->communicator) {}
 
   Result<TrainSummary> Run();
+  // Of a run that has ended, or was interrupted, on all ranks.
+  Status WriteTrace();
 
  private:
   Status WriteStart();
@@ -52,9 +58,10 @@ class TrainLoop {
   Status RunEpoch();
   Status RunStep();
   Result<StepEvent> Compute(const FeedBatch& batch);
-  Status CheckFinite(const FeedBatch& batch, const LossResult& loss, double gradient_norm) const;
+  Status CheckLoss(const FeedBatch& batch, const LossResult& loss, double gradient_norm);
   Status CloseEpoch();
   Result<EvaluationEvent> RunEvaluation();
+  Status LogPictures();
   void SwapAverage();
   void KeepIfBest(EvaluationEvent* event);
   // Writes a checkpoint in the background.
@@ -72,7 +79,9 @@ class TrainLoop {
   proto::Progress& progress_;  // the state of the run; saved with each checkpoint
   Communicator& communicator_;
   Console& console_;
-  std::optional<JsonlLog> log_;  // of rank 0
+  std::optional<RunLog> log_;  // of rank 0
+  BatchGuard guard_;
+  RunTrace trace_;
   std::unique_ptr<DataFeed> feed_;
   CheckpointWriter writer_;  // of rank 0
   bool stop_ = false;        // some rank was asked to stop; the same on all ranks
@@ -86,6 +95,7 @@ Result<TrainSummary> TrainLoop::Run() {
   summary_.first_steps = progress_.steps();
   RETURN_IF_ERROR(WriteStart());
   RETURN_IF_ERROR(ShareState());
+  RETURN_IF_ERROR(trace_.Start());
   RETURN_IF_ERROR(OpenFeed());
   while (progress_.epoch() < static_cast<uint64_t>(config_.epochs()) && !LimitReached()) {
     RETURN_IF_ERROR(RunEpoch());
@@ -102,6 +112,10 @@ Result<TrainSummary> TrainLoop::Run() {
   summary_.weights_hash = WeightsHash(setup_.graph.get());
   summary_.seconds = Now() - start;
   return summary_;
+}
+
+Status TrainLoop::WriteTrace() {
+  return trace_.Write(feed_ ? feed_->trace_lanes() : std::vector<TraceLane>());
 }
 
 Status TrainLoop::WriteStart() {
@@ -142,6 +156,7 @@ Status TrainLoop::OpenFeed() {
   options.ranks = communicator_.size();
   options.augment = setup_.augment;
   options.threads = config_.loader_threads();
+  if (trace_.IsOn()) options.trace_spans = RunTrace::kMaxSpans;
   options.io = IoOf(config_);
   if (options.first_step == setup_.steps_per_epoch) {
     // Only the end of that epoch is left to do.
@@ -168,13 +183,17 @@ Status TrainLoop::RunEpoch() {
 
 Status TrainLoop::RunStep() {
   communicator_.set_step(static_cast<int64_t>(progress_.steps()) + 1);
+  trace_.SetStep(progress_.epoch() + 1, progress_.steps() + 1);
   const double communicated = communicator_.waited_seconds();
-  const double before_wait = Now();
+  const uint64_t before_wait = SteadyNanoseconds();
   ASSIGN_OR_RETURN(const std::optional<FeedBatch> batch, feed_->Next());
-  const double wait_ms = 1e3 * (Now() - before_wait);
+  const uint64_t behind_wait = SteadyNanoseconds();
+  const double wait_ms = 1e-6 * static_cast<double>(behind_wait - before_wait);
+  trace_.Add(RunTrace::Lane::kSteps, "waiting for data", before_wait, behind_wait);
   if (!batch) return InternalError("the loader ended before the epoch did");
   ASSIGN_OR_RETURN(StepEvent event, Compute(*batch));
   const double end = Now();
+  trace_.Add(RunTrace::Lane::kSteps, "computing", behind_wait, SteadyNanoseconds());
   event.wait_ms = wait_ms;
   event.communication_ms = 1e3 * (communicator_.waited_seconds() - communicated);
   event.compute_ms = 1e3 * (end - step_start_) - wait_ms - event.communication_ms;
@@ -199,7 +218,7 @@ Result<StepEvent> TrainLoop::Compute(const FeedBatch& batch) {
   ASSIGN_OR_RETURN(const BatchOutcome outcome, setup_.engine->Train(rows, WasInterrupted()));
   const LossResult& loss = outcome.loss;
   const double gradient_norm = EuclideanNorm(store.gradients(), store.parameter_elements());
-  RETURN_IF_ERROR(CheckFinite(batch, loss, gradient_norm));
+  RETURN_IF_ERROR(CheckLoss(batch, loss, gradient_norm));
   const double rate = LearningRate(setup_.schedule, progress_.steps());
   const double clip = config_.clip_norm();
   const double scale = clip > 0 && gradient_norm > clip ? clip / gradient_norm : 1;
@@ -228,28 +247,12 @@ Result<StepEvent> TrainLoop::Compute(const FeedBatch& batch) {
 }
 
 // Loss and gradient are those of all ranks: all fail here, or none does.
-Status TrainLoop::CheckFinite(const FeedBatch& batch, const LossResult& loss,
-                              double gradient_norm) const {
-  if (std::isfinite(loss.loss_sum) && std::isfinite(gradient_norm)) return OkStatus();
-  std::string records;
-  for (const uint64_t record : batch.lease.records()) {
-    records += (records.empty() ? "" : ", ") + std::to_string(record);
-  }
-  ASSIGN_OR_RETURN(const std::vector<std::string> of_ranks,
-                   communicator_.Gather(records, "records of the batch"));
-  records.clear();
-  for (const std::string& part : of_ranks) records += (records.empty() ? "" : ", ") + part;
-  const std::string dump = setup_.OutputPath(BatchDumpName(progress_.steps() + 1, communicator_));
-  const Status dumped = DumpBatch(dump, batch);
-  return communicator_.AbortTogether(InvalidArgumentError(
-      std::string(std::isfinite(loss.loss_sum) ? "the gradient" : "the loss") +
-      " is not finite at step " + std::to_string(progress_.steps() + 1) + " (epoch " +
-      std::to_string(progress_.epoch() + 1) + ", learning rate " +
-      std::to_string(LearningRate(setup_.schedule, progress_.steps())) + "). Records of split '" +
-      config_.train_split() + "' in the batch: " + records +
-      (dumped.ok() ? ". The batch is kept in " + dump : "") +
-      ". The weights were not changed by this step, and the last checkpoint is kept; try a lower "
-      "--lr, or look at these records with 'shardmill dump'"));
+Status TrainLoop::CheckLoss(const FeedBatch& batch, const LossResult& loss, double gradient_norm) {
+  RETURN_IF_ERROR(guard_.CheckFinite(batch, loss, gradient_norm));
+  ASSIGN_OR_RETURN(const std::optional<OutlierEvent> outlier, guard_.CheckOutlier(batch, loss));
+  if (!outlier) return OkStatus();
+  if (communicator_.rank() == 0) console_.Message("warning: " + OutlierText(*outlier));
+  return log_ ? log_->Write(*outlier) : OkStatus();
 }
 
 bool TrainLoop::EvaluationIsDue() const {
@@ -269,7 +272,7 @@ Status TrainLoop::CloseEpoch() {
     }
     ASSIGN_OR_RETURN(evaluation, std::move(result));
     KeepIfBest(&*evaluation);
-    if (log_) RETURN_IF_ERROR(log_->Write(*evaluation, setup_.task.classes));
+    if (log_) RETURN_IF_ERROR(log_->Write(*evaluation));
   }
   const double weight = progress_.epoch_weight_sum();
   epoch_.loss = weight > 0 ? progress_.epoch_loss_sum() / weight : 0;
@@ -308,11 +311,15 @@ Result<EvaluationEvent> TrainLoop::RunEvaluation() {
                   std::to_string(setup_.val_records) + " records");
     return CheckInterrupt();
   };
+  const uint64_t start = SteadyNanoseconds();
   SwapAverage();
   Result<EvaluationResult> evaluated =
       Evaluate(setup_.engine.get(), &communicator_, setup_.dataset, setup_.task, options);
+  const Status drawn = evaluated.ok() ? LogPictures() : OkStatus();
   SwapAverage();
+  RETURN_IF_ERROR(drawn);
   ASSIGN_OR_RETURN(const EvaluationResult result, std::move(evaluated));
+  trace_.Add(RunTrace::Lane::kSteps, "evaluating", start, SteadyNanoseconds());
   EvaluationEvent event;
   event.split = options.split;
   event.step = progress_.steps();
@@ -322,6 +329,18 @@ Result<EvaluationEvent> TrainLoop::RunEvaluation() {
   event.seconds = result.seconds;
   event.records = result.records;
   return event;
+}
+
+// Of the network that was evaluated.
+Status TrainLoop::LogPictures() {
+  if (!log_ || !log_->TakesPictures()) return OkStatus();
+  PictureEvent event;
+  event.split = config_.val_split();
+  event.step = progress_.steps();
+  const auto count = static_cast<uint64_t>(std::min(config_.log_pictures(), config_.batch()));
+  ASSIGN_OR_RETURN(event.pictures, DrawPredictions(setup_.graph.get(), setup_.dataset, setup_.task,
+                                                   event.split, count));
+  return event.pictures.empty() ? OkStatus() : log_->Write(event);
 }
 
 // Evaluations see the average of the weights, where there is one.
@@ -351,8 +370,11 @@ Status TrainLoop::Save(const std::string& path, CheckpointWriter::Aftermath afte
           "; the last checkpoint is kept; try a lower --lr"));
     }
   }
+  const uint64_t start = SteadyNanoseconds();
   if (communicator_.rank() == 0) RETURN_IF_ERROR(StartWriting(path, std::move(aftermath)));
-  return communicator_.Barrier("checkpoint", kDiskPatience);
+  RETURN_IF_ERROR(communicator_.Barrier("checkpoint", kDiskPatience));
+  trace_.Add(RunTrace::Lane::kSteps, "starting a checkpoint", start, SteadyNanoseconds());
+  return OkStatus();
 }
 
 Status TrainLoop::StartWriting(const std::string& path, CheckpointWriter::Aftermath aftermath) {
@@ -390,15 +412,25 @@ Status TrainLoop::StopIfInterrupted() {
 }  // namespace
 
 Result<TrainSummary> Train(TrainSetup* setup, Console* console) {
-  const std::string path = setup->OutputPath(kLogFile);
-  const uint64_t steps = setup->description.progress().steps();
-  std::optional<JsonlLog> log;
+  std::optional<RunLog> log;
   if (setup->communicator->rank() == 0) {
-    ASSIGN_OR_RETURN(log, setup->resumed_from.empty() ? JsonlLog::Create(path)
-                                                      : JsonlLog::Continue(path, steps));
+    RunLogOptions options;
+    options.folder = setup->config.output();
+    options.tensorboard = setup->config.tensorboard();
+    options.classes = setup->task.classes;
+    if (!setup->resumed_from.empty()) {
+      options.resume_step = setup->description.progress().steps();
+    }
+    ASSIGN_OR_RETURN(RunLog opened, RunLog::Open(options));
+    log.emplace(std::move(opened));
   }
   TrainLoop loop(setup, console, std::move(log));
-  return loop.Run();
+  Result<TrainSummary> summary = loop.Run();
+  // An interruption comes to all ranks alike; after other errors they may stand anywhere.
+  if (summary.ok() || summary.status().code() == StatusCode::kCancelled) {
+    RETURN_IF_ERROR(loop.WriteTrace());
+  }
+  return summary;
 }
 
 }  // namespace shardmill

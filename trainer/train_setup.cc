@@ -344,6 +344,7 @@ const proto::Model* StoredModel(const TrainRequest& request, const LoadedCheckpo
 Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoint* checkpoint) {
   TrainSetup setup;
   setup.communicator = request.communicator;
+  setup.trace = request.trace;
   setup.config = CompleteConfig(
       checkpoint != nullptr ? ConfigToResume(*checkpoint) : proto::TrainConfig(), request.given);
   RETURN_IF_ERROR(CheckConfig(setup.config));
@@ -365,6 +366,7 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   if (layout.rank == 0) {
     RETURN_IF_ERROR(LockOutput(&setup));
     RETURN_IF_ERROR(MakeOutputReady(request, setup));
+    if (!setup.trace.empty()) RETURN_IF_ERROR(AtomicFile::Create(setup.trace).status());
   }
   return setup;
 }

@@ -29,6 +29,7 @@ struct TrainRequest {
   bool resume = false;
   std::string checkpoint;  // to resume from: a file, a run's folder, or empty: OUTPUT/last.ckpt
   bool overwrite = false;  // replace an earlier run in OUTPUT
+  std::string trace;       // file for the Chrome trace of this process; empty: none
   Communicator* communicator = nullptr;  // of the job; must outlive the setup
 };
 
@@ -49,6 +50,7 @@ struct TrainSetup {
   uint64_t steps_per_epoch = 0;
   // What a checkpoint of this run says; `progress` is where the run starts and moves on with it.
   proto::Checkpoint description;
+  std::string trace;                      // see TrainRequest
   std::string resumed_from;               // path, empty for a new run
   std::vector<std::string> notices;       // what a user should know before the first step
   std::optional<FolderLock> output_lock;  // of rank 0, as long as the run lasts

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -57,6 +58,11 @@ TEST(TrainProgram, LearnsAndReports) {
   EXPECT_TRUE(std::filesystem::exists(output + "/last.ckpt"));
   EXPECT_TRUE(std::filesystem::exists(output + "/best.ckpt"));
   EXPECT_TRUE(std::filesystem::exists(output + "/config.json"));
+  int events = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(output)) {
+    events += entry.path().filename().string().rfind("events.out.tfevents.", 0) == 0;
+  }
+  EXPECT_EQ(events, 1);
 }
 
 TEST(TrainProgram, LearnsInBf16WhereTheProcessorHasIt) {
@@ -210,7 +216,9 @@ TEST(TrainProgram, CheckpointBeyondTheFileSizeLimitIsAnErrorThatLeavesNothingPar
   EXPECT_NE(result.err.find("File too large"), std::string::npos) << result.err;
   for (const auto& entry : std::filesystem::directory_iterator(output)) {
     const std::string name = entry.path().filename().string();
-    EXPECT_TRUE(name == "config.json" || name == "log.jsonl") << name;
+    EXPECT_TRUE(name == "config.json" || name == "log.jsonl" ||
+                name.rfind("events.out.tfevents.", 0) == 0)
+        << name;
   }
 }
 
@@ -252,6 +260,47 @@ TEST(TrainProgram, NotFiniteLossStopsWithStepAndRecords) {
   const std::string path = dump.substr(0, dump.find(". "));
   // Six records of 16 × 16 pixels: f32 images and u8 labels, and the header.
   EXPECT_GT(std::filesystem::file_size(path), 6u * 16 * 16 * 13) << path;
+}
+
+// Hardly learning, the losses swing around their mean, and with so low a limit about every second
+// one is an outlier, once the first thirty have made that mean.
+TEST(TrainProgram, OutliersAreReportedKeptOrStopTheRun) {
+  const std::string output = FreshPath("outliers");
+  const Words words =
+      Small(Shapes(), output) + Words{"--epochs", "12", "--lr", "1e-7", "--outlier-z", "0.01"};
+  ProgramResult result = RunTrainer(words + Words{"--outlier-action", "dump"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("warning: the loss of step"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("(train/"), std::string::npos) << result.err;  // keys
+  size_t lines = 0, dumps = 0;
+  for (const LogLine& line : ReadLog(output + "/log.jsonl")) {
+    if (line.kind != "outlier") continue;
+    ++lines;
+    EXPECT_GT(line.step, 30u);
+    dumps += std::filesystem::exists(output + "/bad-batch-step-" + std::to_string(line.step) +
+                                     ".safetensors");
+  }
+  EXPECT_GT(lines, 0u);
+  EXPECT_EQ(dumps, std::min<size_t>(lines, 10));
+  ExpectFailure(RunTrainer(words + Words{"--overwrite", "--outlier-action", "stop"}), 2,
+                "The weights were not changed by this step");
+}
+
+TEST(TrainProgram, SharesAreLearnedWithoutClassIds) {
+  ShapeDatasetOptions options;
+  options.only_shares = true;
+  const std::string dataset = WriteShapeDataset("shares_only", options);
+  const std::string output = FreshPath("shares");
+  const Words words =
+      Small(dataset, output) + Words{"--epochs", "12", "--deterministic", "--micro-shards", "2"};
+  ExpectFailure(RunTrainer(words), 2, "--soft-labels");
+  const ProgramResult result = RunTrainer(words + Words{"--soft-labels", "shares"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_GT(std::atof(ValueAfter(result.out, "best mIoU").c_str()), 0.7) << result.out;
+  const ProgramResult scores =
+      RunTrainer({"evaluate", dataset, "--checkpoint", output + "/best.ckpt", "--threads", "1"});
+  ASSERT_EQ(scores.exit_code, 0) << scores.err;
+  EXPECT_NE(scores.out.find("mIoU"), std::string::npos) << scores.out;
 }
 
 TEST(TrainProgram, EveryWayToReadGivesTheSameWeights) {

@@ -6,10 +6,13 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "reader/base/file.h"
+#include "tests/reader/parsed_trace.h"
 #include "tests/trainer/comm/mpi_job.h"
 #include "tests/trainer/shape_dataset.h"
 #include "tests/trainer/train_program.h"
@@ -80,6 +83,40 @@ const Words kDeterministic = {"--deterministic",
                               "10",
                               "--loader-threads",
                               "2"};
+
+TEST_F(TrainRanks, TraceHasTheStepsOfEveryRankOnOneClock) {
+  const std::string output = FreshPath("ranks_traced"), path = output + ".json";
+  const MpiJobResult job = Train(2, Run(output) + Words{"--trace", path});
+  ASSERT_EQ(job.exit_code, 0) << job.output;
+  const auto text = ReadFile(path, 1 << 26);
+  ASSERT_TRUE(text.ok()) << text.status().ToString();
+  const ParsedTrace trace = ParseTrace(*text);
+  EXPECT_EQ(trace.processes, (std::map<double, std::string>{{0, "rank 0"}, {1, "rank 1"}}));
+  EXPECT_EQ(trace.spans_lost, 0);
+  std::vector<double> computed[2];
+  for (int rank = 0; rank < 2; ++rank) {
+    std::map<std::string, int> counts;
+    double end_us = 0;
+    for (const ParsedSpan& span : trace.SpansOf(rank, "steps")) {
+      ++counts[span.name];
+      EXPECT_GE(span.begin_us, end_us - 1e-3) << span.name;  // one after the other
+      end_us = span.end_us;
+      if (span.name == "computing") computed[rank].push_back(span.begin_us);
+    }
+    EXPECT_EQ(counts, (std::map<std::string, int>{{"waiting for data", 6},
+                                                  {"computing", 6},
+                                                  {"evaluating", 3},
+                                                  {"starting a checkpoint", 3}}));
+    EXPECT_GT(trace.SpansOf(rank, "waiting for other ranks").size(), 6u);
+    EXPECT_GT(trace.SpansOf(rank, "loader worker 0").size(), 6u);
+  }
+  // A step ends on both ranks together, so the next one cannot begin before the other's last.
+  ASSERT_EQ(computed[0].size(), computed[1].size());
+  for (size_t i = 0; i + 1 < computed[0].size(); ++i) {
+    EXPECT_LT(computed[0][i], computed[1][i + 1]);
+    EXPECT_LT(computed[1][i], computed[0][i + 1]);
+  }
+}
 
 TEST_F(TrainRanks, DeterministicRunsHaveTheSameBitsOnAnyNumberOfRanks) {
   const std::string one = FreshPath("ranks_1");

@@ -97,6 +97,11 @@ class Communicator {
 
   // Time spent waiting inside of calls so far.
   virtual double waited_seconds() const = 0;
+  // Is told of each time spent waiting: the name of the call, begin and end on the steady clock.
+  // Communicators that never wait tell nothing.
+  using WaitListener =
+      std::function<void(std::string_view name, uint64_t begin_ns, uint64_t end_ns)>;
+  virtual void set_wait_listener(WaitListener) {}
 
   // Ends the job because of `status` (not OK): reports it once, with rank, step and call, tells
   // all ranks, and returns it. After a failure that is already known it returns that one.

@@ -74,6 +74,7 @@ class MpiCommunicator final : public Communicator {
   Status Exchange(const std::vector<SendPiece>& sends, const std::vector<ReceivePiece>& receives,
                   std::string_view name) override;
   double waited_seconds() const override { return static_cast<double>(waited_nanoseconds_) * 1e-9; }
+  void set_wait_listener(WaitListener listener) override { wait_listener_ = std::move(listener); }
   Status Abort(const Status& status) override;
   Status AbortTogether(const Status& status) override;
   const Status& failure() const override { return failure_; }
@@ -115,6 +116,7 @@ class MpiCommunicator final : public Communicator {
   std::string gathered_;
   Status failure_;
   int64_t waited_nanoseconds_ = 0;
+  WaitListener wait_listener_;
   bool closed_ = false;
   bool told_interrupt_ = false;
 };
@@ -184,7 +186,11 @@ Status MpiCommunicator::Await(int slot_number, double timeout_factor) {
     patience.Pause();
   }
   slot.busy = false;
-  waited_nanoseconds_ += MonotonicNanoseconds() - start;
+  const int64_t end = MonotonicNanoseconds();
+  waited_nanoseconds_ += end - start;
+  if (wait_listener_) {
+    wait_listener_(slot.position.name, static_cast<uint64_t>(start), static_cast<uint64_t>(end));
+  }
   if (slot.position.sequence == own_.sequence) ThisRankPage().call_state = CallState::kEnded;
   return OkStatus();
 }

@@ -95,6 +95,24 @@ Status JsonlLog::Write(const StepEvent& event) {
   json.Key("communication_ms").Number(event.communication_ms);
   json.Key("compute_ms").Number(event.compute_ms);
   json.Key("total_ms").Number(event.TotalMs());
+  json.Key("waiting_share").Number(event.WaitingShare());
+  json.EndObject();
+  return WriteLine(json.Take());
+}
+
+Status JsonlLog::Write(const OutlierEvent& event) {
+  JsonWriter json(JsonStyle::kOneLine);
+  json.BeginObject();
+  json.Key("kind").String("outlier");
+  json.Key("step").Number(event.step);
+  json.Key("epoch").Number(event.epoch);
+  json.Key("loss").Number(event.loss);
+  json.Key("mean").Number(event.mean);
+  json.Key("deviations").Number(event.deviations);
+  json.Key("records").BeginArray();
+  for (const std::string& record : event.records) json.String(record);
+  json.EndArray();
+  if (!event.dump.empty()) json.Key("dump").String(event.dump);
   json.EndObject();
   return WriteLine(json.Take());
 }

@@ -2,6 +2,7 @@
 //
 //   {"kind": "start", "step": …}        each start of the program, resumed ones too
 //   {"kind": "step", "step": …}         each step
+//   {"kind": "outlier", "step": …}      before the line of a step whose loss stands out
 //   {"kind": "evaluation", "step": …}   each evaluation
 //
 // A run that is resumed from a checkpoint continues the file: lines of later steps, which are run
@@ -31,6 +32,7 @@ class JsonlLog {
   // `add_members` writes further members of the object.
   Status WriteStart(uint64_t step, const std::function<void(JsonWriter*)>& add_members);
   Status Write(const StepEvent& event);
+  Status Write(const OutlierEvent& event);
   // Class names stand in the order of the ids.
   Status Write(const EvaluationEvent& event, const std::vector<std::string>& classes);
 

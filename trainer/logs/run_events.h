@@ -22,6 +22,7 @@ struct StepEvent {
   double compute_ms = 0;
 
   double TotalMs() const { return wait_ms + communication_ms + compute_ms; }
+  double WaitingShare() const { return TotalMs() > 0 ? wait_ms / TotalMs() : 0; }
 };
 
 struct EvaluationEvent {
@@ -33,6 +34,30 @@ struct EvaluationEvent {
   double seconds = 0;
   uint64_t records = 0;
   bool best = false;  // the best of the run so far
+};
+
+// Pictures of what the network predicts, as PNG files.
+struct PictureEvent {
+  struct Picture {
+    std::string name;
+    int64_t height = 0;
+    int64_t width = 0;
+    std::string png;
+  };
+  std::string split;
+  uint64_t step = 0;
+  std::vector<Picture> pictures;
+};
+
+// A step whose loss stands out from those before it.
+struct OutlierEvent {
+  uint64_t step = 0;
+  uint64_t epoch = 0;
+  double loss = 0;
+  double mean = 0;                   // of the steps before, the newer ones counting more
+  double deviations = 0;             // by how many standard deviations the loss is above it
+  std::vector<std::string> records;  // "17 (train/0017.png)": number in the split and key
+  std::string dump;                  // file that keeps the batch; empty: none
 };
 
 // Sums over the steps of an epoch that this process ran.

@@ -99,14 +99,21 @@ std::vector<uint8_t> ToRgb(const ImageBatch& images, int64_t row) {
   return rgb;
 }
 
+std::vector<uint8_t> Tinted(const std::vector<uint8_t>& rgb, const std::vector<uint16_t>& classes,
+                            const std::vector<uint32_t>& colors) {
+  std::vector<uint8_t> pixels = rgb;
+  for (size_t i = 0; i < rgb.size(); ++i) {
+    const uint16_t k = classes[i / 3];
+    if (k >= colors.size()) continue;
+    pixels[i] = static_cast<uint8_t>((rgb[i] + Channel(colors[k], static_cast<int>(i % 3))) / 2);
+  }
+  return pixels;
+}
+
 Status WriteOverlay(const std::string& path, const std::vector<uint8_t>& rgb,
                     const std::vector<uint16_t>& classes, int64_t height, int64_t width,
                     const std::vector<uint32_t>& colors) {
-  std::vector<uint8_t> pixels(rgb.size());
-  for (size_t i = 0; i < rgb.size(); ++i) {
-    pixels[i] = static_cast<uint8_t>((rgb[i] + Channel(colors[classes[i / 3]], i % 3)) / 2);
-  }
-  return WriteRgb(path, pixels, height, width);
+  return WriteRgb(path, Tinted(rgb, classes, colors), height, width);
 }
 
 Status WriteConfusion(const std::string& path, const ConfusionMatrix& matrix) {

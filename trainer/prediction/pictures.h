@@ -26,7 +26,12 @@ Status WriteClassMap(const std::string& path, const std::vector<uint16_t>& class
 // wider types are brought to 0 … 255 (f32 by its own smallest and largest value).
 std::vector<uint8_t> ToRgb(const ImageBatch& images, int64_t row);
 
-// The image, half of it tinted with the colours of the classes. Both have the same pixels.
+// The image, half of it tinted with the colours of the classes; pixels whose id is no class stay as
+// they are.
+std::vector<uint8_t> Tinted(const std::vector<uint8_t>& rgb, const std::vector<uint16_t>& classes,
+                            const std::vector<uint32_t>& colors);
+
+// A file of the tinted image. Both have the same pixels.
 Status WriteOverlay(const std::string& path, const std::vector<uint8_t>& rgb,
                     const std::vector<uint16_t>& classes, int64_t height, int64_t width,
                     const std::vector<uint32_t>& colors);

@@ -52,12 +52,31 @@ class JsonlLogTest : public testing::Test {
   std::string path_;
 };
 
+TEST_F(JsonlLogTest, OutlierLineHasTheLossItsDistanceAndTheRecords) {
+  auto log = JsonlLog::Create(path_);
+  ASSERT_TRUE(log.ok());
+  OutlierEvent event;
+  event.step = 40;
+  event.loss = 9;
+  event.mean = 1;
+  event.deviations = 7.5;
+  event.records = {"3 (train/3.png)", "5 (train/5.png)"};
+  ASSERT_TRUE(log->Write(event).ok());
+  const std::vector<Struct> lines = Lines();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].fields().at("kind").string_value(), "outlier");
+  EXPECT_EQ(NumberOf(lines[0], "deviations"), 7.5);
+  EXPECT_EQ(lines[0].fields().at("records").list_value().values_size(), 2);
+  EXPECT_EQ(lines[0].fields().count("dump"), 0u);
+}
+
 TEST_F(JsonlLogTest, StepLineHasTheTimeSplitAndTheExactLoss) {
   auto log = JsonlLog::Create(path_);
   ASSERT_TRUE(log.ok());
   ASSERT_TRUE(log->Write(Step(7)).ok());
   const std::vector<Struct> lines = Lines();
   ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(NumberOf(lines[0], "waiting_share"), 0.25);
   EXPECT_EQ(lines[0].fields().at("kind").string_value(), "step");
   EXPECT_EQ(NumberOf(lines[0], "step"), 7);
   EXPECT_EQ(NumberOf(lines[0], "loss"), 0.1 + 0.2);

@@ -6,8 +6,8 @@
 // gradient that is not finite stops the run before it can change a weight; the last checkpoint
 // stays as it is.
 //
-// A loss that stands out is reported (see batch_guard.h). Rank 0 keeps the logs (see run_log.h) and,
-// where it is asked for, writes the trace of all ranks at the end (see run_trace.h).
+// A loss that stands out is reported (see batch_guard.h). Rank 0 keeps the logs (see run_log.h)
+// and, where it is asked for, writes the trace of all ranks at the end (see run_trace.h).
 //
 // With several ranks all run the same loop in step; rank 0 alone writes files and messages, and a
 // signal to any rank stops all behind the same step.

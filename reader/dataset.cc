@@ -20,7 +20,7 @@ Result<std::unique_ptr<ShardReader>> OpenShard(const std::string& folder,
                                                const proto::Split& split, int number,
                                                const ReadOptions& options) {
   const std::string path = JoinPath(folder, split.shards(number).file());
-  RETURN_IF_ERROR(CheckIsRegularFile(path));
+  RETURN_IF_ERROR(CheckNamedShard(path));
   ASSIGN_OR_RETURN(std::unique_ptr<ShardReader> shard, ShardReader::Open(path, options));
   const ShardFacts facts = {shard->dataset_id(),     shard->shard_number(), shard->shard_count(),
                             shard->records(),        shard->file_bytes(),   shard->digest(),

@@ -132,6 +132,10 @@ Result<proto::Manifest> ReadManifest(const std::string& folder) {
                          " does not exist: the folder is no data set, or packing it was not "
                          "finished");
   }
+  // A folder, a pipe, something far too large: what has the name of a manifest is none.
+  if (json.status().code() == StatusCode::kInvalidArgument) {
+    return DataLossError(json.status().message() + ": it is no manifest");
+  }
   if (!json.ok()) return json.status();
   Result<proto::Manifest> manifest = ParseManifest(*json);
   if (!manifest.ok()) return manifest.status().WithContext(path);
@@ -186,11 +190,17 @@ Status CheckAgainstManifest(const ShardFacts& facts, const proto::Manifest& mani
 Status CheckIsRegularFile(const std::string& path) {
   struct stat info;
   if (::lstat(path.c_str(), &info) != 0) {
-    if (errno == ENOENT) return NotFoundError(path + " does not exist, the manifest names it");
+    if (errno == ENOENT) return NotFoundError(path + " does not exist");
     return ErrnoError("cannot stat " + path, errno);
   }
   if (!S_ISREG(info.st_mode)) return DataLossError(path + " is not a regular file");
   return OkStatus();
+}
+
+Status CheckNamedShard(const std::string& path) {
+  const Status status = CheckIsRegularFile(path);
+  if (status.code() != StatusCode::kNotFound) return status;
+  return DataLossError(status.message() + ", the manifest names it");
 }
 
 }  // namespace shardmill

@@ -60,7 +60,9 @@ struct ShardFacts {
 Status CheckAgainstManifest(const ShardFacts& facts, const proto::Manifest& manifest,
                             const proto::Split& split, int number);
 
-// DataLoss unless the file is a regular file: a manifest cannot point outside its folder.
+// NotFound or DataLoss unless it is a regular file: nothing of a data set is outside its folder.
 Status CheckIsRegularFile(const std::string& path);
+// The same of a shard that a manifest names. That it is missing is damage of the set: DataLoss too.
+Status CheckNamedShard(const std::string& path);
 
 }  // namespace shardmill

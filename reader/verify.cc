@@ -80,6 +80,9 @@ Result<Plan> MakePlan(const std::string& path, std::vector<Finding>* findings) {
   if (fs::is_directory(status)) return PlanFolder(path, findings);
   if (FileName(path) == kManifestFileName) return PlanFolder(FolderName(path), findings);
   if (!fs::exists(status)) return NotFoundError(path + " does not exist");
+  if (!fs::is_regular_file(status)) {
+    return InvalidArgumentError(path + " is neither the folder of a packed data set nor a file");
+  }
   Plan plan;
   plan.shards.push_back(path);
   return plan;
@@ -87,7 +90,7 @@ Result<Plan> MakePlan(const std::string& path, std::vector<Finding>* findings) {
 
 Status CompareShard(const ShardReport& report, const proto::Manifest& manifest,
                     const proto::Split& split, int number) {
-  RETURN_IF_ERROR(CheckIsRegularFile(report.path));
+  RETURN_IF_ERROR(CheckNamedShard(report.path));
   if (!report.parts_are_sound) return OkStatus();  // its damage is listed already
   const ShardParts& parts = *report.parts;
   const ShardFacts facts = {parts.superblock.dataset_id,  parts.superblock.shard_number,
@@ -127,8 +130,8 @@ void CompareWithManifest(const Plan& plan, std::vector<ShardReport>* reports,
       ShardReport& report = (*reports)[index];
       const Status status = CompareShard(report, *plan.manifest, split, k);
       if (status.ok()) continue;
-      // What the manifest makes of a missing file says more than why it could not be opened.
-      if (status.code() == StatusCode::kNotFound) report.findings.clear();
+      // What the manifest makes of a file that is none says more than why it could not be opened.
+      if (!report.opened) report.findings.clear();
       report.findings.push_back(FindingAbout(report.path, status.message()));
     }
     const Status status = CompareSummaries(*reports, first, split);
@@ -136,6 +139,7 @@ void CompareWithManifest(const Plan& plan, std::vector<ShardReport>* reports,
   }
   for (; index < reports->size(); ++index) {
     ShardReport& report = (*reports)[index];
+    if (!report.opened) report.findings.clear();
     report.findings.push_back(
         FindingAbout(report.path, "the manifest does not name this shard; is it left over?"));
   }

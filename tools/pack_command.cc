@@ -151,7 +151,8 @@ void AddInputOptions(CLI::App* app, PackFlags* flags) {
             "How the folder is laid out");
   app->add_option("--on-error", flags->on_error,
                   "Inputs that cannot be packed: stop, or leave them out and exit with 6 when they "
-                  "are more than N")
+                  "are more than N; a listed file that is gone or that the system does not give "
+                  "out always stops the pack")
       ->type_name("fail|skip[=N]")
       ->default_str("fail");
   AddUnsigned(app, "--max-pixels", &flags->pack.max_pixels, kMaxSourcePixels,
@@ -239,7 +240,8 @@ void AddOutputOptions(CLI::App* app, PackFlags* flags) {
                   "from 0 through all splits as --dry-run shows them; no manifest")
       ->type_name("A-B");
   app->add_flag("--finish", flags->pack.finish,
-                "Check that all shards of the plan are there and fit, and write the manifest");
+                "Check that all shards of the plan are there and fit, and write the manifest; with "
+                "--overwrite when they were made with it");
   app->add_flag("--dry-run", flags->pack.dry_run,
                 "Read the folder, try some inputs, print the plan with an estimate and the "
                 "problems; write nothing");

@@ -172,6 +172,7 @@ void AddVerifyCommand(CommandLine* commands) {
                   "Copies all sound records of a damaged set into this new folder and lists what "
                   "is lost")
       ->type_name("OUT")
+      ->check([](const std::string& out) { return out.empty() ? "no folder is named" : ""; }, "")
       ->excludes(rebuild);
   app->add_flag("--json", options->json, "Prints one JSON object");
   app->add_flag("-q,--quiet", options->quiet, "No progress and no remarks on stderr");

@@ -8,16 +8,13 @@
 #include "reader/console/terminal.h"
 #include "reader/console/text_table.h"
 #include "reader/console/units.h"
+#include "tools/text_by_file.h"
 
 namespace shardmill {
 namespace {
 
 constexpr auto kLeft = TextTable::Align::kLeft;
 constexpr auto kRight = TextTable::Align::kRight;
-
-std::string CountOf(uint64_t count, const std::string& noun) {
-  return FormatCount(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 TextTable MakeTable() {
   return TextTable({{"block", kRight},
@@ -39,15 +36,14 @@ bool IsAboutTheWholeFile(const Finding& finding) {
 }
 
 // Findings [first, end), all of one file.
-std::string FileText(const std::vector<Finding>& findings, size_t first, size_t end, bool colored) {
-  const std::string name = EscapeControl(findings[first].file);
-  std::string text = colored ? "\x1b[1m" + name + "\x1b[0m\n" : name + "\n";
+std::string FileText(const Finding* first, const Finding* end, bool colored) {
+  std::string text;
   TextTable table = MakeTable();
-  for (size_t i = first; i < end; ++i) {
-    if (IsAboutTheWholeFile(findings[i])) {
-      text += "  " + EscapeControl(findings[i].message) + "\n";
+  for (; first != end; ++first) {
+    if (IsAboutTheWholeFile(*first)) {
+      text += "  " + EscapeControl(first->message) + "\n";
     } else {
-      AddFinding(findings[i], &table);
+      AddFinding(*first, &table);
     }
   }
   return table.empty() ? text : text + table.ToString(2, colored);
@@ -69,15 +65,9 @@ void WriteFinding(const Finding& finding, JsonWriter* json) {
 }  // namespace
 
 std::string FindingsText(const VerifyReport& report, bool colored) {
-  std::string text;
-  const std::vector<Finding>& findings = report.findings;
-  for (size_t first = 0; first < findings.size();) {
-    size_t end = first + 1;
-    while (end < findings.size() && findings[end].file == findings[first].file) ++end;
-    text += FileText(findings, first, end, colored) + "\n";
-    first = end;
-  }
-  return text;
+  return TextByFile(report.findings, colored, [&](const Finding* first, const Finding* end) {
+    return FileText(first, end, colored);
+  });
 }
 
 std::string VerdictText(const std::string& path, const VerifyReport& report) {

@@ -12,12 +12,15 @@ struct Variables {
   const char* size;
   const char* rank;
   const char* local_size;  // empty: the launcher has no such variable
+  const char* job;
+  const char* step;  // of the job, where a job may start several programs
 };
 
 constexpr Variables kLaunchers[] = {
-    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
-    {"PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"},
-    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", ""},
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
+     "OMPI_MCA_ess_base_jobid", ""},
+    {"PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS", "SLURM_JOB_ID", "SLURM_STEP_ID"},
+    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "", "SLURM_JOB_ID", "SLURM_STEP_ID"},
 };
 
 constexpr int kMaxRanks = 1 << 20;
@@ -39,6 +42,13 @@ Result<int> ReadNumber(const char* variable, int smallest, int largest) {
                               std::to_string(smallest) + " to " + std::to_string(largest));
 }
 
+std::string JobName(const Variables& launcher) {
+  const char* job = std::getenv(launcher.job);
+  if (job == nullptr) return "";
+  const char* step = std::getenv(launcher.step);
+  return step == nullptr ? job : std::string(job) + "." + step;
+}
+
 }  // namespace
 
 Result<Launch> DetectLaunch() {
@@ -53,6 +63,7 @@ Result<Launch> DetectLaunch() {
     if (std::getenv(launcher.local_size) != nullptr) {
       ASSIGN_OR_RETURN(launch.local_size, ReadNumber(launcher.local_size, 1, launch.size));
     }
+    launch.job = JobName(launcher);
     return launch;
   }
   return Launch{};

@@ -2,6 +2,8 @@
 // processes, before MPI is started or without it.
 #pragma once
 
+#include <string>
+
 #include "reader/base/status.h"
 
 namespace shardmill {
@@ -10,6 +12,7 @@ struct Launch {
   int rank = 0;
   int size = 1;
   int local_size = 1;  // ranks on this host; `size` where the launcher does not say
+  std::string job;     // the same in all ranks of a job and in no other; empty: it does not say
 };
 
 // From the environment of Open MPI, of PMI (MPICH, srun) or of an srun step; one rank when none of

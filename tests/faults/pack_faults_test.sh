@@ -14,7 +14,32 @@ failures=0
 fail() {
   echo "FAILED: $*"
   failures=$((failures + 1))
+  outcome="<failure message=\"$(in_xml "$*")\"/>"
 }
+skip() {
+  echo "SKIPPED: $current: $*"
+  outcome="<skipped message=\"$(in_xml "$*")\"/>"
+}
+
+# Cases are written as JUnit XML, so that those that had to be skipped are counted.
+cases=""
+current=""
+outcome=""
+in_xml() { tr -d '\000-\010\013\014\016-\037' <<<"$1" | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g; s/"/\&quot;/g'; }
+begin() { # CASE; ends the one before
+  [ -z "$current" ] ||
+    cases+="<testcase classname=\"PackFaults\" name=\"$(in_xml "$current")\">$outcome</testcase>"$'\n'
+  current=${1:-}
+  outcome=""
+}
+write_cases() {
+  begin
+  [ -z "${XML_OUTPUT_FILE:-}" ] ||
+    printf '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites><testsuite name="PackFaults">\n%s</testsuite></testsuites>\n' \
+      "$cases" >"$XML_OUTPUT_FILE"
+}
+trap write_cases EXIT
+begin "setup"
 
 sizes=(--shard-size 700KiB --block-size 256KiB)
 pack() { "$shardmill" pack scenes -o "$1" "${sizes[@]}" --jobs 2 --quiet; }
@@ -31,11 +56,15 @@ check_final_names() { # FOLDER CASE
   fi
 }
 
-same_set() { # FOLDER CASE: the shards and the manifest equal those of an undisturbed pack
+same_files() { # FOLDER CASE: those of an undisturbed pack are there
   local file
   for file in whole/*.shard whole/manifest.json; do
     cmp -s "$file" "$1/$(basename "$file")" || fail "$2: $(basename "$file") differs from an undisturbed pack"
   done
+}
+
+same_set() { # FOLDER CASE: the shards and the manifest equal those of an undisturbed pack
+  same_files "$1" "$2"
   [ "$(find "$1" -name '*.shard' | wc -l)" = "$(find whole -name '*.shard' | wc -l)" ] ||
     fail "$2: not the same number of shards"
 }
@@ -59,6 +88,7 @@ go_on() { # FOLDER CASE
 faulty_case() { # CASE EXPECTED_EXIT EXPECTED_TEXT SETTING...
   local name=$1 expected=$2 text=$3
   shift 3
+  begin "$name"
   rm -rf out
   local output status
   output=$(env SHARDMILL_FAULT_UNDER="$work/out" "$@" LD_PRELOAD="$shim" \
@@ -72,8 +102,8 @@ faulty_case() { # CASE EXPECTED_EXIT EXPECTED_TEXT SETTING...
   same_set out "$name"
 }
 
-"$shardmill" sample -o scenes --count 40 --height 96 --width 128 >/dev/null || exit 1
-pack whole >/dev/null || exit 1
+"$shardmill" sample -o scenes --count 40 --height 96 --width 128 >/dev/null || { fail "sample: exit $?"; exit 1; }
+pack whole >/dev/null || { fail "the undisturbed pack: exit $?"; exit 1; }
 "$shardmill" verify whole --quiet || exit 1
 [ "$(find whole -name '*.shard' | wc -l)" -ge 3 ] || fail "the set is too small to test anything"
 
@@ -83,10 +113,26 @@ faulty_case "disk full in a later shard" 3 "No space left" SHARDMILL_FAULT_AFTER
 faulty_case "I/O error" 3 "Input/output error" SHARDMILL_FAULT_AFTER=300000 SHARDMILL_FAULT_ERRNO=EIO
 faulty_case "flush fails" 3 "Input/output error" SHARDMILL_FAULT_FSYNC=1
 faulty_case "rename fails" 3 "Input/output error" SHARDMILL_FAULT_RENAME=1
-faulty_case "an input is gone for a moment" 3 "the same command goes on from there" SHARDMILL_FAULT_GONE=val/scene_0038.png
+faulty_case "an input is gone for a moment" 3 "the same command goes on from there" SHARDMILL_FAULT_GONE=val_labels/scene_0038_L.png
 faulty_case "short writes are completed" 0 "" SHARDMILL_FAULT_SHORT=1000
 faulty_case "interrupted writes are repeated" 0 "" SHARDMILL_FAULT_EINTR=1
 
+begin "an input that is gone is not left out"
+# It is no bad input: no good set is replaced without it.
+for gone in val/scene_0038.png val_labels/scene_0038_L.png "val_labels/scene_0038_L.png --dry-run"; do
+  cp -r whole out
+  output=$(env SHARDMILL_FAULT_UNDER="$work/out" SHARDMILL_FAULT_GONE="${gone% *}" LD_PRELOAD="$shim" \
+    "$shardmill" pack scenes -o "$work/out" "${sizes[@]}" --overwrite --on-error skip=9 --jobs 2 \
+    $(grep -o -e --dry-run <<<"$gone") 2>&1)
+  status=$?
+  [ $status -eq 3 ] || fail "$gone is gone: exit $status, expected 3: $output"
+  grep -q "${gone% *}: No such file" <<<"$output" || fail "$gone is gone: not named in: $output"
+  "$shardmill" verify out --quiet >/dev/null || fail "$gone is gone: the old set is not whole"
+  same_files out "$gone is gone"
+  rm -rf out
+done
+
+begin "file size limit"
 # The limit on file sizes is an error of the write like any other, not a signal.
 rm -rf out
 output=$(ulimit -f 300 && pack out 2>&1)
@@ -99,12 +145,14 @@ check_final_names out "file size limit"
 go_on out "file size limit"
 same_set out "file size limit"
 
+begin "OUT is a file"
 # A folder that may not be written. Root may write anywhere, so this needs a file in the way.
 rm -rf out && touch out
 if pack out >/dev/null 2>message; then fail "OUT is a file: the pack succeeded"; fi
 grep -q out message || fail "OUT is a file: the message does not name it: $(cat message)"
 rm -f out
 
+begin "OUT removed under the packer"
 # The folder vanishes under the packer: an error, not a crash.
 pack out 2>message &
 packer=$!
@@ -122,6 +170,7 @@ else
   same_set out "OUT removed under the packer"
 fi
 
+begin "full and read-only disk"
 # A disk that is really full, and one that may only be read, where this process may mount.
 mkdir -p disk
 if mount -t tmpfs -o size=1m none disk 2>/dev/null; then
@@ -142,9 +191,10 @@ if mount -t tmpfs -o size=1m none disk 2>/dev/null; then
   same_set disk/out "full disk"
   umount disk
 else
-  echo "SKIPPED: full and read-only disk: this process may not mount"
+  skip "this process may not mount"
 fi
 
+begin "two packs into one folder"
 # Two packs into one folder: the second refuses, the first is not disturbed.
 rm -rf out
 env SHARDMILL_FAULT_UNDER="$work/out" SHARDMILL_FAULT_SHORT=2000 LD_PRELOAD="$shim" \
@@ -164,6 +214,7 @@ kill -CONT $first
 wait $first || fail "the first of two packs was disturbed"
 same_set out "two packs into one folder"
 
+begin "slices"
 # Two slices at the same time in two processes; a whole pack beside them refuses.
 rm -rf out
 slices=()

@@ -35,7 +35,7 @@ TEST(BatchLoaderFaults, ShardThatIsMissingIsNamedBeforeTheFirstBatch) {
   const std::string folder = WriteTestDataset("missing", TestDatasetOptions());
   ASSERT_TRUE(std::filesystem::remove(folder + "/train-00002-of-00003.shard"));
   const Status status = Dataset::Open(folder, "train").status();
-  EXPECT_EQ(status.code(), StatusCode::kNotFound);
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
   EXPECT_NE(status.message().find("train-00002-of-00003.shard"), std::string::npos);
 }
 

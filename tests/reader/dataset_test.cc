@@ -1,6 +1,7 @@
 #include "reader/dataset.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <string>
@@ -88,7 +89,7 @@ TEST_F(DatasetTest, MissingForeignAndLinkedShardsAreRefused) {
   WriteBytes(shard_, std::string(1 << 16, 'f'));
   EXPECT_EQ(OpenNamingTheShard().code(), StatusCode::kDataLoss);
   fs::rename(shard_, folder_ + "/elsewhere");
-  EXPECT_EQ(OpenNamingTheShard().code(), StatusCode::kNotFound);
+  EXPECT_EQ(OpenNamingTheShard().code(), StatusCode::kDataLoss);
   fs::create_symlink(folder_ + "/elsewhere", shard_);
   WriteBytes(folder_ + "/elsewhere", sound);
   EXPECT_EQ(OpenNamingTheShard().code(), StatusCode::kDataLoss);
@@ -130,6 +131,15 @@ TEST_F(DatasetTest, UnfinishedFolderAndShardPathAreExplained) {
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_NE(status.message().find("not finished"), std::string::npos);
   EXPECT_FALSE(Dataset::Open(shard_).ok());
+}
+
+TEST_F(DatasetTest, ManifestThatIsNoFileIsDamage) {
+  fs::remove(folder_ + "/manifest.json");
+  fs::create_directory(folder_ + "/manifest.json");
+  EXPECT_EQ(Dataset::Open(folder_).status().code(), StatusCode::kDataLoss);
+  fs::remove(folder_ + "/manifest.json");
+  ASSERT_EQ(mkfifo((folder_ + "/manifest.json").c_str(), 0600), 0);
+  EXPECT_EQ(Dataset::Open(folder_).status().code(), StatusCode::kDataLoss);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "reader/verify.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <filesystem>
@@ -308,6 +309,22 @@ TEST_F(VerifyTest, TinyAndMissingShardsAreSaidOnce) {
   EXPECT_TRUE(Says(report, {shard_, "the file has 6 bytes"}));
   EXPECT_TRUE(Says(report, {shard_, "the block table is lost; 0 blocks were found"}));
   EXPECT_TRUE(Says(report, {"val-00000-of-00001.shard does not exist, the manifest names it"}));
+}
+
+TEST_F(VerifyTest, ShardThatIsNoFileIsSaidOnce) {
+  const std::string unnamed = folder_ + "/test-00000-of-00001.shard";
+  for (const bool pipe : {false, true}) {
+    for (const std::string& path : {shard_, unnamed}) {
+      fs::remove(path);
+      pipe ? (void)mkfifo(path.c_str(), 0600) : (void)fs::create_directory(path);
+    }
+    const VerifyReport report = Run();
+    EXPECT_EQ(report.findings.size(), 2u) << testing::PrintToString(Lines(report));
+    EXPECT_TRUE(Says(report, {shard_, "is not a regular file"}));
+    EXPECT_TRUE(Says(report, {unnamed, "the manifest does not name this shard"}));
+    EXPECT_EQ(Verify(shard_, {}).status().code(),
+              pipe ? StatusCode::kInvalidArgument : StatusCode::kNotFound);
+  }
 }
 
 TEST_F(VerifyTest, NothingToVerifyIsAnError) {

@@ -40,7 +40,7 @@ proto::Manifest DescribeShard(const ShardReader& reader) {
 }
 
 Status CheckShardFile(const std::string& path, uint64_t expected_bytes) {
-  RETURN_IF_ERROR(CheckIsRegularFile(path));
+  RETURN_IF_ERROR(CheckNamedShard(path));
   std::error_code error;
   const uint64_t bytes = std::filesystem::file_size(path, error);
   if (error) return ErrnoError("cannot stat " + path, error.value());

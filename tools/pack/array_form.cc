@@ -10,6 +10,7 @@
 #include "reader/console/terminal.h"
 #include "reader/console/units.h"
 #include "tools/pack/file_start.h"
+#include "tools/pack/input_fault.h"
 
 namespace shardmill {
 namespace {
@@ -87,7 +88,11 @@ Result<Kinds> CountKinds(const InputSet& set, int threads) {
       [&](uint64_t index, int) -> Result<MaybeHeader> {
         const SourceFile& file = samples[index]->image;
         Result<NpyHeader> header = ReadArrayHeader(JoinPath(set.root, file.path), file.bytes);
-        return header.ok() ? MaybeHeader(*header) : std::nullopt;
+        if (header.ok()) return MaybeHeader(*header);
+        if (!IsInputFault(header.status())) {
+          return header.status().WithContext(samples[index]->key);
+        }
+        return MaybeHeader();
       },
       [&](uint64_t index, MaybeHeader header) {
         if (header.has_value()) Count(*header, samples[index]->key, &kinds);
@@ -99,7 +104,8 @@ Result<Kinds> CountKinds(const InputSet& set, int threads) {
 }  // namespace
 
 Result<NpyHeader> ReadArrayHeader(const std::string& path, uint64_t file_bytes) {
-  Result<NpyHeader> header = ParseNpyHeader(ReadFileStart(path, kNpyStartBytes), file_bytes);
+  ASSIGN_OR_RETURN(const std::string start, ReadFileStart(path, kNpyStartBytes));
+  Result<NpyHeader> header = ParseNpyHeader(start, file_bytes);
   if (header.ok() || header.status().code() != StatusCode::kInvalidArgument) return header;
   ASSIGN_OR_RETURN(const std::string file, ReadFile(path, file_bytes));
   return ParseNpyHeader(file, file.size());

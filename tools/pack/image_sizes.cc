@@ -10,6 +10,7 @@
 #include "reader/console/terminal.h"
 #include "tools/pack/file_start.h"
 #include "tools/pack/image_decode.h"
+#include "tools/pack/input_fault.h"
 #include "tools/progress.h"
 
 namespace shardmill {
@@ -35,7 +36,7 @@ std::vector<SizeCount> MostFrequentFirst(CountsBySize counts) {
 }  // namespace
 
 Result<ImageSize> ReadImageSize(const std::string& path, uint64_t file_bytes, uint64_t max_pixels) {
-  const std::string prefix = ReadFileStart(path, kPrefixBytes);
+  ASSIGN_OR_RETURN(const std::string prefix, ReadFileStart(path, kPrefixBytes));
   Result<ImageSize> size = ProbeImageSize(prefix, max_pixels);
   if (size.ok() || prefix.size() == file_bytes) return size;
   ASSIGN_OR_RETURN(const std::string file, ReadFile(path, file_bytes));
@@ -59,7 +60,10 @@ Result<std::vector<SizeCount>> CountImageSizes(const InputSet& set, const PackOp
         const SourceFile& image = samples[index].first->image;
         Result<ImageSize> size =
             ReadImageSize(JoinPath(set.root, image.path), image.bytes, options.max_pixels);
-        return size.ok() ? MaybeSize(*size) : std::nullopt;
+        if (size.ok()) return MaybeSize(*size);
+        if (!IsInputFault(size.status()))
+          return size.status().WithContext(samples[index].first->key);
+        return MaybeSize();
       },
       [&](uint64_t index, MaybeSize size) {
         progress->Add(1, 0);

@@ -1,6 +1,8 @@
 #include "tools/pack/incoming_set.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <vector>
 
@@ -21,9 +23,8 @@ Status WriteMovingMark(const std::string& incoming) {
   return mark.Commit();
 }
 
-Status MoveShards(const std::string& from, const std::string& to) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names,
-                   ShardFileNames(from, ShardFileKind::kShards));
+Status MoveShards(const std::string& from, const std::string& to,
+                  const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     RETURN_IF_ERROR(MoveFile(JoinPath(from, name), JoinPath(to, name)));
   }
@@ -58,18 +59,25 @@ Status ReplaceByIncoming(const std::string& folder) {
   const std::string incoming = IncomingFolder(folder);
   RETURN_IF_ERROR(RemoveOldSet(folder));
   RETURN_IF_ERROR(WriteMovingMark(incoming));
-  RETURN_IF_ERROR(MoveShards(incoming, folder));
+  ASSIGN_OR_RETURN(const std::vector<std::string> shards,
+                   ShardFileNames(incoming, ShardFileKind::kShards));
+  RETURN_IF_ERROR(MoveShards(incoming, folder, shards));
   RETURN_IF_ERROR(MoveFile(JoinPath(incoming, kPackStateName), JoinPath(folder, kPackStateName)));
   RETURN_IF_ERROR(SyncFolder(folder));
   RemoveIncoming(folder);
   return OkStatus();
 }
 
-Status UndoCutReplacement(const std::string& folder) {
+Status UndoCutReplacement(const std::string& folder, const std::vector<std::string>& planned) {
   const std::string incoming = IncomingFolder(folder);
   const std::string mark = JoinPath(incoming, kMovingName);
   if (!FileExists(mark)) return OkStatus();
-  RETURN_IF_ERROR(MoveShards(folder, incoming));
+  std::vector<std::string> moved;
+  std::copy_if(planned.begin(), planned.end(), std::back_inserter(moved),
+               [&](const std::string& name) {
+                 return FileExists(JoinPath(folder, name)) && !FileExists(JoinPath(incoming, name));
+               });
+  RETURN_IF_ERROR(MoveShards(folder, incoming, moved));
   return RemoveFile(mark);
 }
 

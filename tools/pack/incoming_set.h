@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "reader/base/status.h"
 
@@ -18,8 +19,9 @@ Status StartIncoming(const std::string& folder);
 // Takes the old set out of `folder` and moves the new one there with its state, without a
 // manifest.
 Status ReplaceByIncoming(const std::string& folder);
-// After a replacement that was cut off: brings the shards that were moved already back.
-Status UndoCutReplacement(const std::string& folder);
+// After a replacement that was cut off: brings those of the planned shards back that were moved
+// already.
+Status UndoCutReplacement(const std::string& folder, const std::vector<std::string>& planned);
 
 void RemoveIncoming(const std::string& folder);
 

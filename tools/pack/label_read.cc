@@ -21,8 +21,9 @@ struct CloseFile {
 };
 
 Status ChangedError(const SourceFile& file) {
-  return DataLossError(file.path + " had " + std::to_string(file.bytes) +
-                       " bytes when the folder was listed, and was changed since");
+  return IoError(file.path + " had " + std::to_string(file.bytes) +
+                 " bytes when the folder was listed, and was changed since; pack when nobody "
+                 "writes to the source folder");
 }
 
 Result<std::string> ReadFilePart(const std::string& root, const SourceFile& file,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -15,10 +16,12 @@
 #include "reader/base/interrupt.h"
 #include "reader/console/units.h"
 #include "reader/manifest.h"
-#include "reader/shard_reader.h"
+#include "reader/names.h"
 #include "reader/verify.h"
 #include "tools/pack/finished_shard.h"
+#include "tools/pack/foreign_shards.h"
 #include "tools/pack/incoming_set.h"
+#include "tools/pack/rank_marks.h"
 #include "tools/pack/shard_files.h"
 
 namespace shardmill {
@@ -41,16 +44,26 @@ void RefreshFolder(const std::string& folder) {
   if (descriptor >= 0) ::close(descriptor);
 }
 
-// The first shard in `folder` that certainly is of another data set, or cannot be read; empty:
-// there is none.
-Result<std::string> ForeignShard(const std::string& folder, const Digest& dataset_id) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names,
-                   ShardFileNames(folder, ShardFileKind::kShards));
-  for (const std::string& name : names) {
-    const auto shard = ShardReader::Open(JoinPath(folder, name), ChecksumPolicy::kOff);
-    if (!shard.ok() || (*shard)->dataset_id() != dataset_id) return name;
+// Those of `names` that the manifest in `folder` does not name; all, where it cannot be read.
+std::vector<std::string> NotInManifest(const std::string& folder, std::vector<std::string> names) {
+  const Result<proto::Manifest> manifest = ReadManifest(folder);
+  if (!manifest.ok()) return names;
+  std::set<std::string> named;
+  for (const proto::Split& split : manifest->splits()) {
+    for (const proto::ShardInfo& shard : split.shards()) named.insert(shard.file());
   }
-  return std::string();
+  names.erase(std::remove_if(names.begin(), names.end(),
+                             [&](const std::string& name) { return named.count(name) > 0; }),
+              names.end());
+  return names;
+}
+
+// Whether a claim or a mark is that of a rank of the job.
+bool IsOfJob(const std::string& path, const std::string& job) {
+  constexpr uint64_t kMaxTextBytes = 4096;
+  if (job.empty()) return false;
+  const Result<std::string> text = ReadFile(path, kMaxTextBytes);
+  return text.ok() && text->find(job + "\n") != std::string::npos;
 }
 
 // Per planned shard, whether a file of its inputs has changed. Both states are of the same set.
@@ -77,22 +90,23 @@ std::vector<bool> ChangedShards(const PackPlan& plan, const PackState& then, con
 }  // namespace
 
 OutputFolder::OutputFolder(const PackPlan& plan, const PackOptions& options, FolderUse use,
-                           bool made_folder)
+                           const Launch& launch, bool made_folder)
     : plan_(plan),
       options_(options),
       use_(use),
+      launch_(launch),
       path_(options.output),
       made_(made_folder),
       shard_folder_(options.output) {}
 
 Result<std::unique_ptr<OutputFolder>> OutputFolder::Open(const PackPlan& plan,
-                                                         const PackOptions& options,
-                                                         FolderUse use) {
+                                                         const PackOptions& options, FolderUse use,
+                                                         const Launch& launch) {
   std::error_code error;
   const bool made =
       use != FolderUse::kFinish && std::filesystem::create_directories(options.output, error);
   if (error) return ErrnoError("cannot make folder " + options.output, error.value());
-  std::unique_ptr<OutputFolder> folder(new OutputFolder(plan, options, use, made));
+  std::unique_ptr<OutputFolder> folder(new OutputFolder(plan, options, use, launch, made));
   RETURN_IF_ERROR(folder->Enter());
   return folder;
 }
@@ -158,7 +172,8 @@ Result<bool> OutputFolder::TryEnterShared() {
   const std::string incoming = IncomingFolder(path_);
   const bool replaces = options_.overwrite && FileExists(JoinPath(incoming, kPackStateName));
   shard_folder_ = replaces ? incoming : path_;
-  ASSIGN_OR_RETURN(const std::optional<PackState> state, ReadPackState(shard_folder_));
+  ASSIGN_OR_RETURN(const StoredState stored, ReadPackState(shard_folder_));
+  const std::optional<PackState>& state = stored.state;
   if (!state.has_value()) {
     lock_.reset();
     return false;
@@ -187,55 +202,98 @@ void OutputFolder::FindKept() {
 }
 
 Status OutputFolder::ChooseFolder(const PackState& now) {
-  const std::string incoming = IncomingFolder(path_);
-  ASSIGN_OR_RETURN(std::optional<PackState> then, ReadPackState(incoming));
-  const bool has_incoming = then.has_value();
-  if (has_incoming && options_.overwrite && SameSet(*then, now)) {
-    shard_folder_ = incoming;
-    before_ = std::move(then);
-    return UndoCutReplacement(path_);
+  ASSIGN_OR_RETURN(StoredState growing, ReadPackState(IncomingFolder(path_)));
+  if (growing.state.has_value() && options_.overwrite && SameSet(*growing.state, now)) {
+    shard_folder_ = IncomingFolder(path_);
+    before_ = std::move(growing.state);
+    RETURN_IF_ERROR(UndoCutReplacement(path_, PlannedNames(plan_)));
+    return NoteWhatGoesWithTheOldSet();
   }
-  ASSIGN_OR_RETURN(then, ReadPackState(path_));
-  if (then.has_value() && SameSet(*then, now)) {
-    before_ = std::move(then);
+  ASSIGN_OR_RETURN(StoredState here, ReadPackState(path_));
+  if (here.state.has_value() && SameSet(*here.state, now)) {
+    before_ = std::move(here.state);
     return OkStatus();
   }
-  if (HasManifest(path_)) {
-    return LeaveOldSet(path_ +
-                       " holds a data set already; replace it with --overwrite or choose "
-                       "another folder");
+  if (HasManifest(path_)) return LeaveOldSet(OldSetRefusal(growing, now), growing);
+  if (here.state.has_value()) {
+    return LeaveOldSet(
+        path_ + " holds an unfinished data set that this command cannot go on with:" +
+            DescribeDifference(*here.state, now) +
+            "\nRepeat the command that began it, pack anew with --overwrite, or choose another "
+            "folder.",
+        growing);
   }
-  if (then.has_value()) {
-    return LeaveOldSet(path_ +
-                       " holds an unfinished data set that this command cannot go on with:" +
-                       DescribeDifference(*then, now) +
-                       "\nRepeat the command that began it, pack anew with --overwrite, or choose "
-                       "another folder.");
-  }
-  if (has_incoming && !options_.overwrite) {
+  return ChooseWithoutState(here, growing);
+}
+
+// Nothing says what the shards are that may lie there.
+Status OutputFolder::ChooseWithoutState(const StoredState& here, const StoredState& growing) {
+  if (growing.exists && !options_.overwrite) {
     return InvalidArgumentError("a pack with --overwrite was stopped in " + path_ +
                                 "; the same command with --overwrite goes on with it");
   }
   if (use_ == FolderUse::kFinish) {
-    return NotFoundError(path_ +
-                         " holds no unfinished data set; make its shards first, with the "
-                         "same options and --shards in the place of --finish");
+    const std::string what =
+        here.damaged() ? path_ + ": " + kPackStateName +
+                             " is damaged, so it is not known whether inputs have changed; make "
+                             "its shards again"
+                       : path_ + " holds no unfinished data set; make its shards first";
+    return NotFoundError(what + ", with the same options and --shards in the place of --finish");
   }
-  ASSIGN_OR_RETURN(const std::string foreign, ForeignShard(path_, plan_.dataset_id));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                   ShardFileNames(path_, ShardFileKind::kShards));
+  const std::vector<std::string> foreign = ForeignShards(
+      plan_, path_, names, here.exists ? FolderPast::kStoppedPack : FolderPast::kUnknown);
   if (foreign.empty()) return OkStatus();
   return LeaveOldSet(
-      path_ + " holds shards of another data set, such as " + foreign +
-      ", without a manifest; replace them with --overwrite or choose another folder");
+      path_ + " holds shards of another data set, such as " + foreign.front() +
+          ", without a manifest; replace them with --overwrite or choose another folder",
+      growing);
+}
+
+std::string OutputFolder::OldSetRefusal(const StoredState& growing, const PackState& now) const {
+  const std::string holds = path_ + " holds a data set already";
+  if (use_ != FolderUse::kFinish) {
+    return holds + "; replace it with --overwrite or choose another folder";
+  }
+  if (!growing.exists) {
+    return holds +
+           ", and no shards that are to replace it; make them first, with --overwrite and "
+           "--shards in the place of --finish";
+  }
+  if (!options_.overwrite) {
+    return holds +
+           "; shards that are to replace it are there: finish them with --overwrite, as "
+           "they were made";
+  }
+  return holds + ", and this command cannot finish the shards that are to replace it:" +
+         (growing.state.has_value() ? DescribeDifference(*growing.state, now)
+                                    : "\n  " + std::string(kPackStateName) + " is damaged");
 }
 
 // What is there stays until the new set is complete, or for ever.
-Status OutputFolder::LeaveOldSet(const std::string& refusal) {
+Status OutputFolder::LeaveOldSet(const std::string& refusal, const StoredState& growing) {
   if (!options_.overwrite || use_ == FolderUse::kFinish) return InvalidArgumentError(refusal);
   if (FileExists(IncomingFolder(path_))) {
-    notes_.push_back("an unfinished data set of other inputs or options is thrown away");
+    notes_.push_back(growing.damaged()
+                         ? "the unfinished data set in " + IncomingFolder(path_) +
+                               " is thrown away: its " + kPackStateName +
+                               " is damaged, so it is not known whether inputs have changed"
+                         : "an unfinished data set of other inputs or options is thrown away");
   }
   shard_folder_ = IncomingFolder(path_);
+  RETURN_IF_ERROR(NoteWhatGoesWithTheOldSet());
   return StartIncoming(path_);
+}
+
+Status OutputFolder::NoteWhatGoesWithTheOldSet() {
+  ASSIGN_OR_RETURN(std::vector<std::string> names, ShardFileNames(path_, ShardFileKind::kShards));
+  names = NotInManifest(path_, std::move(names));
+  if (!names.empty()) {
+    notes_.push_back("--overwrite will remove " + DescribeShards(names) + " from " + path_ +
+                     " too, which no manifest names");
+  }
+  return OkStatus();
 }
 
 bool OutputFolder::CanBeKept(const PlannedShard& shard) const {
@@ -253,6 +311,11 @@ bool OutputFolder::CanBeKept(const PlannedShard& shard) const {
 }
 
 Status OutputFolder::TakeStock(const PackState& now) {
+  ASSIGN_OR_RETURN(std::vector<std::string> stale,
+                   ShardFileNames(shard_folder_, ShardFileKind::kShards));
+  const bool stopped = FileExists(JoinPath(shard_folder_, kPackStateName));
+  RETURN_IF_ERROR(JudgeForeign(ForeignShards(
+      plan_, shard_folder_, stale, stopped ? FolderPast::kStoppedPack : FolderPast::kUnknown)));
   const std::vector<PlannedShard> shards = plan_.AllShards();
   std::vector<bool> changed(shards.size(), !before_.has_value());
   if (before_.has_value()) {
@@ -264,15 +327,16 @@ Status OutputFolder::TakeStock(const PackState& now) {
                        "such as " + key + "; their shards are not kept");
     }
   }
-  ASSIGN_OR_RETURN(std::vector<std::string> stale,
-                   ShardFileNames(shard_folder_, ShardFileKind::kShards));
+  size_t of_changed = 0;
   for (size_t i = 0; i < shards.size(); ++i) {
     const auto name = std::lower_bound(stale.begin(), stale.end(), plan_.FileNameOf(shards[i]));
     if (name == stale.end() || *name != plan_.FileNameOf(shards[i])) continue;
+    of_changed += changed[i];
     if (changed[i] || !CanBeKept(shards[i])) continue;
     kept_.push_back(shards[i]);
     stale.erase(name);
   }
+  NoteStale(stale.size(), of_changed);
   before_.reset();
   if (use_ == FolderUse::kFinish) {
     unusable_ = std::move(stale);
@@ -281,16 +345,59 @@ Status OutputFolder::TakeStock(const PackState& now) {
   return CleanUp(stale, now);
 }
 
+// Only what is certainly of this set may be removed unasked.
+Status OutputFolder::JudgeForeign(const std::vector<std::string>& foreign) {
+  if (foreign.empty()) return OkStatus();
+  const std::string what = DescribeShards(foreign);
+  if (!options_.overwrite || use_ == FolderUse::kFinish) {
+    return InvalidArgumentError(
+        shard_folder_ + " holds " + what +
+        ", which the pack that was stopped there has not made; move what does not belong to this "
+        "data set away, or have it removed with --overwrite");
+  }
+  notes_.push_back("--overwrite removes " + what + " from " + shard_folder_ +
+                   ", not made by the pack that was stopped there");
+  return OkStatus();
+}
+
+// Finished shards that are made again cost time: why they are.
+void OutputFolder::NoteStale(size_t stale, size_t of_changed) {
+  if (stale == 0) return;
+  if (!before_.has_value()) {
+    const std::string state = JoinPath(shard_folder_, kPackStateName);
+    notes_.push_back((FileExists(state) ? state + " is damaged" : "there is no " + state) +
+                     ", so it is not known whether inputs have changed since: " +
+                     FormatCount(stale) + " shards that are there are not kept");
+  } else if (stale > of_changed) {
+    notes_.push_back(FormatCount(stale - of_changed) +
+                     " shards that are there are damaged or do not fit and are not kept");
+  }
+}
+
 // Only when nothing stale is left may the state say what the shards are made of.
 Status OutputFolder::CleanUp(const std::vector<std::string>& stale, const PackState& now) {
   RETURN_IF_ERROR(RemoveFiles(shard_folder_, stale));
+  // What a rank of this job left behind says that it has died.
   for (const std::string& folder : {path_, shard_folder_}) {
-    ASSIGN_OR_RETURN(const std::vector<std::string> leftovers,
-                     ShardFileNames(folder, ShardFileKind::kLeftovers));
-    RETURN_IF_ERROR(RemoveFiles(folder, leftovers));
+    RETURN_IF_ERROR(RemoveLeftovers(folder, JobText(launch_)));
   }
   RETURN_IF_ERROR(SyncFolder(shard_folder_));
   return WritePackState(shard_folder_, now);
+}
+
+Status OutputFolder::RemoveLeftovers(const std::string& folder, const std::string& job_to_keep) {
+  const std::vector<std::string> planned = PlannedNames(plan_);
+  ASSIGN_OR_RETURN(const std::vector<std::string> leftovers,
+                   ShardFileNames(folder, ShardFileKind::kLeftovers));
+  for (const std::string& leftover : leftovers) {
+    const std::string name = FinalNameOf(leftover);
+    // Those of other shards may be somebody else's.
+    const bool is_ours = options_.overwrite || !ParseShardFileName(name).has_value() ||
+                         std::binary_search(planned.begin(), planned.end(), name);
+    const std::string path = JoinPath(folder, leftover);
+    if (is_ours && !IsOfJob(path, job_to_keep)) RETURN_IF_ERROR(RemoveFile(path));
+  }
+  return OkStatus();
 }
 
 bool OutputFolder::IsFinished(const PlannedShard& shard) const {
@@ -336,6 +443,11 @@ Status OutputFolder::Publish() {
   }
   RETURN_IF_ERROR(WriteManifest(path_, std::move(manifest)));
   RemoveIncoming(path_);
+  return OkStatus();
+}
+
+Status OutputFolder::End() {
+  RETURN_IF_ERROR(RemoveLeftovers(path_, ""));
   return RemoveFile(JoinPath(path_, kPackStateName));
 }
 
@@ -345,8 +457,7 @@ void OutputFolder::Discard() {
     RemoveIncoming(path_);
     return;
   }
-  Result<std::vector<std::string>> shards = ShardFileNames(path_, ShardFileKind::kShards);
-  if (shards.ok()) (void)RemoveFiles(path_, *shards).ok();
+  (void)RemoveFiles(path_, PlannedNames(plan_)).ok();
   (void)RemoveFile(JoinPath(path_, kPackStateName)).ok();
   lock_->Release();
   if (made_) ::rmdir(path_.c_str());

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "reader/base/folder_lock.h"
+#include "reader/base/launch.h"
 #include "reader/base/status.h"
 #include "tools/pack/pack_options.h"
 #include "tools/pack/pack_plan.h"
@@ -35,7 +36,8 @@ class OutputFolder {
   // the lock, or when there is a data set, or an unfinished one that this plan cannot continue,
   // and `overwrite` was not asked for. The plan must outlive the object.
   static Result<std::unique_ptr<OutputFolder>> Open(const PackPlan& plan,
-                                                    const PackOptions& options, FolderUse use);
+                                                    const PackOptions& options, FolderUse use,
+                                                    const Launch& launch = Launch());
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
 
@@ -60,15 +62,18 @@ class OutputFolder {
   Status WaitForOthers();
 
   // Takes the place of the old set, if there is one, and writes the manifest. All shards must be
-  // finished, and the folder held alone.
+  // finished, and the folder held alone. Until End() the same command does it again.
   Status Publish();
+  // Nothing is left to be done.
+  Status End();
 
   // Removes what was written, for a set that can never be finished. Does nothing in a folder that
   // is shared.
   void Discard();
 
  private:
-  OutputFolder(const PackPlan& plan, const PackOptions& options, FolderUse use, bool made_folder);
+  OutputFolder(const PackPlan& plan, const PackOptions& options, FolderUse use,
+               const Launch& launch, bool made_folder);
 
   Status Enter();
   Result<bool> TryEnterAlone();   // false: the lock cannot be had
@@ -77,14 +82,21 @@ class OutputFolder {
   Result<bool> IsCompleteAlready();
   void FindKept();
   Status ChooseFolder(const PackState& now);
-  Status LeaveOldSet(const std::string& refusal);
+  Status ChooseWithoutState(const StoredState& here, const StoredState& growing);
+  std::string OldSetRefusal(const StoredState& growing, const PackState& now) const;
+  Status LeaveOldSet(const std::string& refusal, const StoredState& growing);
+  Status NoteWhatGoesWithTheOldSet();
   Status TakeStock(const PackState& now);
+  Status JudgeForeign(const std::vector<std::string>& foreign);
+  void NoteStale(size_t stale, size_t of_changed);
   bool CanBeKept(const PlannedShard& shard) const;
   Status CleanUp(const std::vector<std::string>& stale, const PackState& now);
+  Status RemoveLeftovers(const std::string& folder, const std::string& job_to_keep);
 
   const PackPlan& plan_;
   const PackOptions& options_;
   const FolderUse use_;
+  const Launch launch_;
   const std::string path_;
   const bool made_;
   std::optional<FolderLock> lock_;

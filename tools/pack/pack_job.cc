@@ -64,6 +64,10 @@ Status CheckOutput(const PackOptions& options) {
                               " is the source folder itself; choose another folder");
 }
 
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 std::string SizesNote(const SetSizes& sizes) {
   return "the images come in " + sizes.sizes +
          ": each record keeps its own size; --resize HEIGHTxWIDTH or --crop HEIGHTxWIDTH makes "
@@ -84,7 +88,7 @@ class PackJob {
   Result<std::vector<PlannedShard>> ChooseShards() const;
   Result<int> Try();
   Status Pack();
-  void WriteReport();
+  void WriteReport(const PackResult& result);
   int ReportAndWarn() const;
   void PrintReport(bool colored) const;
   void WarnAboutSpace(uint64_t bytes) const;
@@ -209,28 +213,30 @@ Status PackJob::Pack() {
   ASSIGN_OR_RETURN(writing.shards, ChooseShards());
   writing.note = [this](const std::string& text) { Note(options_, text); };
   writing.start_progress = [this](uint64_t total) { return StartProgress("packing", total); };
+  const auto start = std::chrono::steady_clock::now();
+  writing.write_report = [this, start](const PackResult& result) {
+    seconds_ = SecondsSince(start);
+    WriteReport(result);
+  };
   const uint64_t bytes = plan_.expected_records() * plan_.record_bytes;
   Note(options_, DescribePlan(Report()) + "; at most " + FormatBytes(bytes) + " in all");
   if (!options_.finish && launch_.rank == 0) WarnAboutSpace(bytes);
-  const auto start = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(written_, WriteSet(plan_, options_, writing));
-  seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!written_.complete) return OkStatus();
-  // An old report would tell of another set.
-  std::error_code error;
-  std::filesystem::remove(JoinPath(options_.output, kReportFileName), error);
-  WriteReport();
+  if (!written_.complete) seconds_ = SecondsSince(start);
   return OkStatus();
 }
 
 // The data set is complete without it.
-void PackJob::WriteReport() {
+void PackJob::WriteReport(const PackResult& result) {
+  // An old one would tell of another set.
+  std::error_code error;
+  std::filesystem::remove(JoinPath(options_.output, kReportFileName), error);
   ReportContext context;
   context.source = options_.source;
   context.notes = notes_;
   context.inputs = plan_.inputs();
   context.source_bytes = plan_.source_bytes();
-  context.conversions = ConvertedImages(written_.result);
+  context.conversions = ConvertedImages(result);
   const Status status = WriteHtmlReport(options_.output, context);
   if (status.ok()) {
     page_ = JoinPath(options_.output, kReportFileName);

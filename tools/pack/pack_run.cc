@@ -6,6 +6,7 @@
 #include "reader/base/interrupt.h"
 #include "reader/base/ordered_pipeline.h"
 #include "reader/console/terminal.h"
+#include "tools/pack/input_fault.h"
 #include "tools/pack/label_decode.h"
 #include "tools/pack/sample_encoder.h"
 #include "tools/pack/shard_sequence.h"
@@ -20,10 +21,6 @@ constexpr uint64_t kCopiesInFlight = 4;
 constexpr uint64_t kMaxBytesInFlight = uint64_t{1} << 29;
 
 constexpr char kAllDropped[] = "too much of each of its windows is ignored (--max-ignore)";
-
-bool MayBeSkipped(const Status& status) {
-  return status.code() != StatusCode::kCancelled && status.code() != StatusCode::kInternal;
-}
 
 }  // namespace
 
@@ -76,7 +73,7 @@ Status PackRun::Impl::Take(uint64_t index, EncodedSample encoded, ShardSequence*
 Status PackRun::Impl::TakeFailure(uint64_t index, const EncodedSample& encoded,
                                   ShardSequence* shards) {
   const std::string& key = shards->Find(index).sample->key;
-  if (!options.on_error.skip || !MayBeSkipped(encoded.status)) {
+  if (!options.on_error.skip || !IsInputFault(encoded.status)) {
     return encoded.status.WithContext(key);
   }
   // Reasons are stored: they must be text, whatever a file's name is made of.

@@ -12,7 +12,8 @@
 namespace shardmill {
 namespace {
 
-constexpr std::string_view kFirstLine = "shardmill pack state 1";
+// Shards of state 1 may have left out inputs that only could not be read for a while.
+constexpr std::string_view kFirstLine = "shardmill pack state 2";
 constexpr std::string_view kEnd = "end ";
 constexpr uint64_t kMaxStateBytes = uint64_t{1} << 36;
 constexpr size_t kDifferencesShown = 5;
@@ -223,14 +224,16 @@ Status WritePackState(const std::string& folder, const PackState& state) {
   return file.Commit();
 }
 
-Result<std::optional<PackState>> ReadPackState(const std::string& folder) {
+Result<StoredState> ReadPackState(const std::string& folder) {
   const Result<std::string> text = ReadFile(JoinPath(folder, kPackStateName), kMaxStateBytes);
-  if (text.status().code() == StatusCode::kNotFound) return std::optional<PackState>();
+  StoredState stored;
+  if (text.status().code() == StatusCode::kNotFound) return stored;
   RETURN_IF_ERROR(text.status());
+  stored.exists = true;
   PackState state;
   const std::string_view body = CheckedText(*text);
-  if (body.empty() || !StateParser(body).Parse(&state)) return std::optional<PackState>();
-  return std::optional<PackState>(std::move(state));
+  if (!body.empty() && StateParser(body).Parse(&state)) stored.state = std::move(state);
+  return stored;
 }
 
 bool SameSet(const PackState& then, const PackState& now) {

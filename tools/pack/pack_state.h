@@ -50,8 +50,15 @@ struct PackState {
 PackState MakePackState(const PackPlan& plan, const PackOptions& options);
 
 Status WritePackState(const std::string& folder, const PackState& state);
-// Nothing when there is none, or one that cannot be understood: then no shard can be trusted.
-Result<std::optional<PackState>> ReadPackState(const std::string& folder);
+
+struct StoredState {
+  bool exists = false;
+  // Nothing when it does not exist or is damaged: then nobody knows what shards are made of.
+  std::optional<PackState> state;
+
+  bool damaged() const { return exists && !state.has_value(); }
+};
+Result<StoredState> ReadPackState(const std::string& folder);
 
 // Whether shards made under `then` may belong to the set that `now` describes.
 bool SameSet(const PackState& then, const PackState& now);

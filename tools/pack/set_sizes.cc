@@ -8,6 +8,7 @@
 #include "reader/base/file.h"
 #include "reader/console/units.h"
 #include "tools/pack/image_sizes.h"
+#include "tools/pack/input_fault.h"
 #include "tools/progress.h"
 
 namespace shardmill {
@@ -39,6 +40,7 @@ Result<RasterForm> FindRasterForm(const InputSet& set, const PackOptions& option
       const Result<RasterForm> form =
           file.ok() ? ProbeRaster(*file, *options.bands) : Result<RasterForm>(file.status());
       if (form.ok()) return form;
+      if (!IsInputFault(form.status())) return form.status().WithContext(sample.key);
       if (first_error.ok()) first_error = form.status().WithContext(sample.key);
     }
   }

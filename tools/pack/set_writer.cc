@@ -9,11 +9,14 @@
 #include "reader/console/units.h"
 #include "tools/pack/output_folder.h"
 #include "tools/pack/pack_run.h"
+#include "tools/pack/rank_marks.h"
 
 namespace shardmill {
 namespace {
 
 constexpr std::chrono::milliseconds kPollPeriod(50);
+// How long rank 0 waits for ranks that it has not seen when all shards are finished.
+constexpr std::chrono::seconds kRankPatience(5);
 constexpr size_t kMissingShown = 5;
 constexpr char kRankPurpose[] = "rank ";
 
@@ -36,6 +39,11 @@ class SetWriter {
   Status Complete();
   // Adds what becomes of the finished shards.
   Status Explain(const Status& status);
+  std::string RankText(int rank) const {
+    return kRankPurpose + std::to_string(rank) + " of " + std::to_string(writing_.launch.size);
+  }
+  void WaitForRanks() const;
+  void TellOfLostRanks() const;
   bool is_slice() const { return options_.slice.has_value(); }
 
   const PackPlan& plan_;
@@ -82,9 +90,7 @@ Status SetWriter::BuildOne(PackRun* run, const PlannedShard& shard) {
   RETURN_IF_ERROR(CheckInterrupt());
   if (!folder_->IsFinished(shard)) {
     const Launch& launch = writing_.launch;
-    const std::string purpose = launch.size == 1 ? ""
-                                                 : kRankPurpose + std::to_string(launch.rank) +
-                                                       " of " + std::to_string(launch.size);
+    const std::string purpose = launch.size == 1 ? "" : RankText(launch.rank) + JobText(launch);
     ASSIGN_OR_RETURN(std::optional<FolderLock> claim, folder_->Claim(shard, purpose));
     if (!claim.has_value()) return OkStatus();
     // It may have been finished just before it was claimed.
@@ -142,6 +148,29 @@ Status SetWriter::CheckAllAreThere() const {
                        "--finish.");
 }
 
+// Whoever comes later finds the set complete; but one that never comes has died on its way.
+void SetWriter::WaitForRanks() const {
+  const auto give_up = std::chrono::steady_clock::now() + kRankPatience;
+  for (int rank = 1; rank < writing_.launch.size; ++rank) {
+    while (PresenceOfRank(options_.output, writing_.launch, rank) == RankPresence::kNeverCame &&
+           std::chrono::steady_clock::now() < give_up && !WasInterrupted()) {
+      std::this_thread::sleep_for(kPollPeriod);
+    }
+  }
+}
+
+// The set is whole without them: a shard that one of them had begun would have ended the pack.
+void SetWriter::TellOfLostRanks() const {
+  for (int rank = 1; rank < writing_.launch.size; ++rank) {
+    const RankPresence presence = PresenceOfRank(options_.output, writing_.launch, rank);
+    if (presence == RankPresence::kLeft) continue;
+    writing_.note(RankText(rank) +
+                  (presence == RankPresence::kCame ? " ended before all shards were finished"
+                                                   : " has not come to " + options_.output) +
+                  ": it may have died; the others made its shards");
+  }
+}
+
 Status SetWriter::Report() {
   std::vector<PlannedShard> finished;
   for (const PlannedShard& shard : writing_.shards) {
@@ -170,11 +199,18 @@ Status SetWriter::Complete() {
     if (writing_.launch.rank > 0) return OkStatus();
   }
   if (is_slice()) return Report();
-  if (Use() == FolderUse::kShared) RETURN_IF_ERROR(folder_->WaitForOthers());
+  if (Use() == FolderUse::kShared) {
+    WaitForRanks();
+    RETURN_IF_ERROR(folder_->WaitForOthers());
+    TellOfLostRanks();
+  }
   RETURN_IF_ERROR(Report());
   RETURN_IF_ERROR(CheckNoSplitIsEmpty(written_.result));
   all_built_ = true;
   RETURN_IF_ERROR(folder_->Publish());
+  progress_.reset();
+  writing_.write_report(written_.result);
+  RETURN_IF_ERROR(folder_->End());
   written_.complete = true;
   return OkStatus();
 }
@@ -197,11 +233,16 @@ Status SetWriter::Explain(const Status& status) {
 }
 
 Result<WrittenSet> SetWriter::Write() {
-  ASSIGN_OR_RETURN(folder_, OutputFolder::Open(plan_, options_, Use()));
+  ASSIGN_OR_RETURN(folder_, OutputFolder::Open(plan_, options_, Use(), writing_.launch));
   written_.helped = writing_.launch.rank > 0;
   if (folder_->complete()) return std::move(written_);
   TellWhatIsKept();
-  Status status = Complete();
+  const auto mark = [this](RankPresence presence) {
+    return written_.helped ? MarkRank(options_.output, writing_.launch, presence) : OkStatus();
+  };
+  Status status = mark(RankPresence::kCame);
+  if (status.ok()) status = Complete();
+  if (status.ok()) status = mark(RankPresence::kLeft);
   progress_.reset();
   // The words of a pipeline that was stopped say less than the signal that stopped it.
   if (status.code() == StatusCode::kCancelled && WasInterrupted()) status = CheckInterrupt();

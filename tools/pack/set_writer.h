@@ -23,6 +23,9 @@ struct SetWriting {
   std::function<void(const std::string&)> note;
   // Inputs to be packed, of all processes.
   std::function<std::unique_ptr<Progress>(uint64_t total)> start_progress;
+  // Called when the manifest is written, while the folder is still locked and a pack that is killed
+  // is still one to go on with.
+  std::function<void(const PackResult&)> write_report;
 };
 
 struct WrittenSet {

@@ -14,24 +14,30 @@
 #include "reader/manifest.h"
 #include "reader/names.h"
 #include "tools/pack/pack_state.h"
+#include "tools/pack/rank_marks.h"
+#include "tools/pack/report/report_file.h"
 
 namespace shardmill {
 namespace {
 
 constexpr std::string_view kClaimPrefix = ".claim-";
 
-bool IsLeftover(const std::string& name) {
-  if (name.rfind(kClaimPrefix, 0) == 0) {
-    return ParseShardFileName(name.substr(kClaimPrefix.size())).has_value();
-  }
-  const size_t suffix = name.find(".tmp-");
-  if (suffix == std::string::npos) return false;
-  const std::string final_name = name.substr(0, suffix);
-  return final_name == kManifestFileName || final_name == kPackStateName ||
-         ParseShardFileName(final_name).has_value();
-}
-
 }  // namespace
+
+std::string FinalNameOf(const std::string& leftover) {
+  if (leftover.rfind(kClaimPrefix, 0) == 0) {
+    const std::string shard = leftover.substr(kClaimPrefix.size());
+    return ParseShardFileName(shard).has_value() ? shard : "";
+  }
+  if (IsRankMark(leftover)) return leftover;
+  const size_t suffix = leftover.find(".tmp-");
+  if (suffix == std::string::npos) return "";
+  const std::string name = leftover.substr(0, suffix);
+  const bool is_ours = name == kManifestFileName || name == kPackStateName ||
+                       name == kReportFileName || IsRankMark(name) ||
+                       ParseShardFileName(name).has_value();
+  return is_ours ? name : "";
+}
 
 Result<std::vector<std::string>> ShardFileNames(const std::string& folder, ShardFileKind kind) {
   std::vector<std::string> names;
@@ -39,8 +45,8 @@ Result<std::vector<std::string>> ShardFileNames(const std::string& folder, Shard
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     std::string name = entry->path().filename().string();
-    const bool wanted =
-        kind == ShardFileKind::kShards ? ParseShardFileName(name).has_value() : IsLeftover(name);
+    const bool wanted = kind == ShardFileKind::kShards ? ParseShardFileName(name).has_value()
+                                                       : !FinalNameOf(name).empty();
     if (wanted) names.push_back(std::move(name));
   }
   if (error) return ErrnoError("cannot read folder " + folder, error.value());

@@ -12,13 +12,17 @@ namespace shardmill {
 
 enum class ShardFileKind {
   kShards,
-  // Temporary files that a killed writer of shards, of the manifest or of the state left behind,
-  // and claims on shards.
+  // Temporary files that a killed writer of shards, of the manifest, of the state or of the report
+  // left behind, claims on shards and marks of ranks.
   kLeftovers,
 };
 
 // The names of such files in `folder`, sorted.
 Result<std::vector<std::string>> ShardFileNames(const std::string& folder, ShardFileKind kind);
+
+// The name of the file that a leftover was to become or was a claim on, or of the mark of a rank
+// itself; empty: it is no leftover.
+std::string FinalNameOf(const std::string& leftover);
 
 // The name of the lock that a process holds while it makes a shard beside other processes.
 std::string ClaimName(const std::string& shard_file);

@@ -9,6 +9,7 @@
 #include "reader/base/interrupt.h"
 #include "reader/base/ordered_pipeline.h"
 #include "reader/zstd_dictionary.h"
+#include "tools/pack/input_fault.h"
 #include "tools/pack/sample_encoder.h"
 #include "tools/progress.h"
 
@@ -78,8 +79,12 @@ Status CollectSamples(const PackOptions& options, int threads, const PackPlan& p
         return encoders[static_cast<size_t>(worker)]->Encode(
             *inputs[index], plan.splits.front().geometry, SampleWork::kRecord);
       },
-      [&](uint64_t, EncodedSample encoded) {
+      [&](uint64_t index, EncodedSample encoded) {
         progress.Add(1, encoded.source_bytes);
+        // What is learned must not depend on which inputs this machine can read today.
+        if (!encoded.status.ok() && !IsInputFault(encoded.status)) {
+          return encoded.status.WithContext(inputs[index]->key);
+        }
         if (encoded.status.ok()) TakeSamples(encoded, fields);
         return OkStatus();
       });

@@ -7,6 +7,7 @@
 
 #include "reader/base/interrupt.h"
 #include "reader/base/ordered_pipeline.h"
+#include "tools/pack/input_fault.h"
 #include "tools/pack/sample_encoder.h"
 
 namespace shardmill {
@@ -79,6 +80,9 @@ Result<TrialResult> TryInputs(const PackPlan& plan, const PackOptions& options, 
                                                              SampleWork::kRecord);
       },
       [&](uint64_t index, EncodedSample encoded) {
+        if (!encoded.status.ok() && !IsInputFault(encoded.status)) {
+          return encoded.status.WithContext(inputs[index].sample->key);
+        }
         if (!encoded.status.ok()) {
           result.problems.push_back(
               {inputs[index].sample->key, std::string(encoded.status.message())});

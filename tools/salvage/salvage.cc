@@ -14,6 +14,7 @@
 #include <set>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "proto/manifest.pb.h"
@@ -35,9 +36,18 @@ namespace fs = std::filesystem;
 class PendingFolder {
  public:
   static Result<std::unique_ptr<PendingFolder>> Create(const std::string& path) {
-    const std::string pending = path + ".tmp-" + std::to_string(::getpid());
-    if (::mkdir(pending.c_str(), 0777) != 0) return ErrnoError("cannot create " + pending, errno);
-    return std::unique_ptr<PendingFolder>(new PendingFolder(path, pending));
+    constexpr int kAttempts = 100;
+    const std::string base = path + ".tmp-" + std::to_string(::getpid());
+    for (int attempt = 0;; ++attempt) {
+      // One of that name may be in use on another host or a remnant; it is not ours to remove.
+      const std::string pending = attempt == 0 ? base : base + "-" + std::to_string(attempt);
+      if (::mkdir(pending.c_str(), 0777) == 0) {
+        return std::unique_ptr<PendingFolder>(new PendingFolder(path, pending));
+      }
+      if (errno != EEXIST || attempt + 1 == kAttempts) {
+        return ErrnoError("cannot create " + pending, errno);
+      }
+    }
   }
   ~PendingFolder() {
     std::error_code ignored;
@@ -74,7 +84,9 @@ class Salvager {
     RETURN_IF_ERROR(VerifyShards());
     ListLosses();
     report_.source_id = plan_.dataset_id;
-    report_.dataset_id = report_.losses.empty() ? plan_.dataset_id : NewId();
+    report_.has_manifest = plan_.has_manifest;
+    const bool is_the_same = plan_.has_manifest && report_.losses.empty();
+    report_.dataset_id = is_the_same ? plan_.dataset_id : NewId();
     report_.remarks = plan_.remarks;
     ASSIGN_OR_RETURN(const std::unique_ptr<PendingFolder> folder, PendingFolder::Create(out));
     RETURN_IF_ERROR(CopyShards(folder->path()));
@@ -93,8 +105,7 @@ class Salvager {
   Status VerifyShards() {
     std::vector<std::string> paths;
     for (const SalvageShard& shard : plan_.shards) {
-      places_.push_back(shard.path.empty() ? -1 : static_cast<int>(paths.size()));
-      if (!shard.path.empty()) paths.push_back(shard.path);
+      for (const SalvageSource& source : shard.sources) paths.push_back(source.path);
     }
     VerifyOptions verify;
     verify.threads = options_.threads;
@@ -109,11 +120,55 @@ class Salvager {
     HashRange range(0, verify.max_keys_in_memory);
     ASSIGN_OR_RETURN(run_,
                      RunVerification(paths, {&plan_.schema, plan_.dataset_id}, verify, &range));
+    ChooseSources();
     ASSIGN_OR_RETURN(const std::vector<DuplicateKey> duplicates,
                      FindDuplicateKeys(run_.shards, verify, std::move(run_.keys)));
-    LoseRefused();
     LoseDuplicates(duplicates);
     return OkStatus();
+  }
+
+  static uint64_t SoundRecords(const ShardReport& report) {
+    uint64_t records = 0;
+    for (const BlockOutcome& block : report.blocks) {
+      if (!block.all_lost) records += block.entry.records - block.lost.size();
+    }
+    return records;
+  }
+
+  // More of it can be saved, or as much but more of its parts are sound.
+  static bool IsBetter(const ShardReport& report, const ShardReport& other) {
+    const auto rank = [](const ShardReport& of) {
+      return std::make_tuple(SoundRecords(of), of.parts_are_sound,
+                             of.has_footer + of.has_superblock);
+    };
+    return rank(report) > rank(other);
+  }
+
+  // One source of each shard; of the others nothing is taken.
+  void ChooseSources() {
+    size_t next = 0;
+    for (const SalvageShard& shard : plan_.shards) {
+      const size_t first = next;
+      size_t best = first;
+      for (const SalvageSource& source : shard.sources) {
+        ShardReport& report = run_.shards[next];
+        LoseRefused(source, &report);
+        if (IsBetter(report, run_.shards[best])) best = next;
+        ++next;
+      }
+      places_.push_back(shard.sources.empty() ? -1 : static_cast<int>(best));
+      for (size_t i = first; i < next; ++i) {
+        if (i != best) LeaveAside(run_.shards[best], &run_.shards[i]);
+      }
+    }
+  }
+
+  void LeaveAside(const ShardReport& best, ShardReport* report) {
+    plan_.remarks.push_back(report->path + " says that it is the same shard as " + best.path +
+                            "; left aside: of it " + std::to_string(SoundRecords(*report)) +
+                            " records could be saved, of the other " +
+                            std::to_string(SoundRecords(best)));
+    report->blocks.clear();  // its keys are no duplicates
   }
 
   bool IsLost(const DuplicateKey::Place& place) const {
@@ -137,18 +192,13 @@ class Salvager {
     }
   }
 
-  void LoseRefused() {
-    for (size_t i = 0; i < plan_.shards.size(); ++i) {
-      ShardReport* report = ReportOf(i);
-      if (report == nullptr) continue;
-      if (!plan_.shards[i].refusal.empty()) LoseWholeShard(plan_.shards[i].refusal, report);
-      if (report->has_foreign_part) {
-        LoseWholeShard(
-            "the digest of the shard differs although all its parts are sound: one of its blocks "
-            "may be that of another split",
-            report);
-      }
-    }
+  static void LoseRefused(const SalvageSource& source, ShardReport* report) {
+    if (!source.refusal.empty()) LoseWholeShard(source.refusal, report);
+    if (!report->has_foreign_part) return;
+    LoseWholeShard(
+        "the digest of the shard differs although all its parts are sound: one of its blocks may "
+        "be that of another split",
+        report);
   }
 
   void ListLosses() {
@@ -163,8 +213,9 @@ class Salvager {
     }
   }
 
-  // Of the id of the source, and for each shard in order: its name, and for each block of which
-  // something is saved the sum of its header and the numbers of the records that are lost.
+  // Of the id of the source, and for each shard in order: its name, which parts are lost, and for
+  // each block of which something is saved the sum of its header and the numbers of the records
+  // that are lost.
   Digest NewId() {
     DigestStream stream;
     stream.Update("shardmill salvage\n");
@@ -178,7 +229,9 @@ class Salvager {
       const SalvageShard& shard = plan_.shards[i];
       stream.Update(ShardFileName(shard.split, shard.number, shard.count) + "\n");
       const ShardReport* report = ReportOf(i);
-      if (report == nullptr) continue;
+      if (report == nullptr || !report->opened) continue;
+      if (!report->has_superblock) stream.Update("no superblock\n");
+      if (!report->has_footer) stream.Update("no footer\n");
       for (const BlockOutcome& block : report->blocks) {
         if (block.all_lost) continue;
         add(block.header_checksum.value_or(0));

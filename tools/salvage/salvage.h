@@ -5,10 +5,11 @@
 // and its metadata are sound, its block is in its place, and no earlier sound record has its key.
 // So the new set is always one that verification finds intact. Works without a manifest, with one
 // that is damaged or of another set, and with shards whose superblock, schema, footer or end is
-// lost, as long as one shard or the manifest still has the schema. The statistics of a shard that
-// lost records are counted again. The data set id stays when nothing was lost; else it is the
-// XXH3-128 of the old one and of what was saved (see FORMAT.md). Memory: that of verification, and
-// one block for each thread.
+// lost, as long as one shard or the manifest still has the schema. Of several files that say that
+// they are the same shard, the one is taken of which most can be saved. The statistics of a shard
+// that lost records are counted again. The data set id stays when there is a manifest and nothing
+// was lost; else it is the XXH3-128 of the old one and of what was saved (see FORMAT.md). Memory:
+// that of verification, and one block for each thread.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ struct SalvageOptions {
   std::function<bool()> cancelled;
 };
 
-// One record, or several in a row, that could not be saved.
+// One record, or several in a row, that could not be saved; or a fact about the shard (0 records).
 struct Loss {
   std::string file;                 // of the shard
   std::optional<uint32_t> block;    // none: not known
@@ -46,10 +47,12 @@ struct SalvageReport {
   uint64_t bytes = 0;           // written
   uint64_t lost_records = 0;    // as far as their number is known
   bool lost_uncounted = false;  // there are losses of unknown number
+  // Without one nobody knows whether there were more shards.
+  bool has_manifest = false;
   Digest source_id = {};
   Digest dataset_id = {};            // of the new set
   std::vector<Loss> losses;          // by shard, block and record
-  std::vector<std::string> remarks;  // files that are no part of the set
+  std::vector<std::string> remarks;  // what is left aside, and what is not known
 };
 
 // `path` is the folder of the damaged set, or its manifest. InvalidArgument when `out` exists. OUT

@@ -39,28 +39,33 @@ Peek PeekAt(const std::string& folder, const std::string& file, FileAccess acces
   const Result<Superblock> superblock = ReadSuperblock(**opened);
   if (!superblock.ok()) {
     const Result<Postscript> postscript = ReadPostscript(**opened);
-    if (postscript.ok()) peek.dataset_id = postscript->dataset_id;
+    if (!postscript.ok()) return peek;
+    peek.dataset_id = postscript->dataset_id;
+    peek.name = {peek.name.split, postscript->shard_number, postscript->shard_count};
     return peek;
   }
   parts.superblock = *superblock;
+  peek.name = {peek.name.split, superblock->shard_number, superblock->shard_count};
   peek.dataset_id = superblock->dataset_id;
   peek.records_per_block = superblock->records_per_block;
   if (!ReadSchema(**opened, &parts).ok()) return peek;
   peek.schema = std::move(parts.schema_message);
-  peek.name = {peek.schema->split(), superblock->shard_number, superblock->shard_count};
+  peek.name.split = peek.schema->split();
   return peek;
 }
 
-Result<std::vector<Peek>> PeekAtAll(const std::string& folder, FileAccess access) {
+Result<std::vector<Peek>> PeekAtAll(const std::string& folder, FileAccess access,
+                                    std::vector<std::string>* remarks) {
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (ParseShardFileName(name) && CheckIsRegularFile(JoinPath(folder, name)).ok()) {
-      names.push_back(name);
-    }
+    if (!ParseShardFileName(name)) continue;
+    const Status status = CheckIsRegularFile(JoinPath(folder, name));
+    status.ok() ? names.push_back(name) : remarks->push_back(status.message() + "; left aside");
   }
+  std::sort(remarks->begin(), remarks->end());
   if (error) return IoError("cannot list " + folder + ": " + error.message());
   if (names.empty()) return NotFoundError(folder + " holds no shards");
   std::sort(names.begin(), names.end());
@@ -93,9 +98,11 @@ std::vector<SalvageShard> ShardsOf(const std::optional<proto::Manifest>& manifes
   if (manifest) {
     for (const proto::Split& split : manifest->splits()) {
       for (int k = 0; k < split.shards_size(); ++k) {
-        shards.push_back({split.name(), static_cast<uint32_t>(k),
-                          static_cast<uint32_t>(split.shards_size()), "", split.shards(k).records(),
-                          ""});
+        shards.push_back({split.name(),
+                          static_cast<uint32_t>(k),
+                          static_cast<uint32_t>(split.shards_size()),
+                          {},
+                          split.shards(k).records()});
       }
     }
     return shards;
@@ -104,7 +111,7 @@ std::vector<SalvageShard> ShardsOf(const std::optional<proto::Manifest>& manifes
   for (const Peek& peek : peeks) counts[peek.name.split].push_back(peek.name.count);
   for (const auto& [split, all] : counts) {
     const uint32_t count = *MostFrequent(all);
-    for (uint32_t k = 0; k < count; ++k) shards.push_back({split, k, count, "", std::nullopt, ""});
+    for (uint32_t k = 0; k < count; ++k) shards.push_back({split, k, count, {}, std::nullopt});
   }
   return shards;
 }
@@ -117,15 +124,13 @@ void PutInPlace(const Peek& peek, SalvagePlan* plan) {
       });
   if (shard == plan->shards.end()) {
     plan->remarks.push_back(peek.path + " is no part of the set; left aside");
-  } else if (!shard->path.empty()) {
-    plan->remarks.push_back(peek.path + " says that it is the same shard as " + shard->path +
-                            "; left aside");
-  } else {
-    shard->path = peek.path;
-    if (peek.schema != nullptr && SchemaBytes(*peek.schema) != SchemaBytes(*plan->schema_message)) {
-      shard->refusal = "the shard has another schema or recipe than the rest of the set";
-    }
+    return;
   }
+  const bool differs =
+      peek.schema != nullptr && SchemaBytes(*peek.schema) != SchemaBytes(*plan->schema_message);
+  shard->sources.push_back(
+      {peek.path,
+       differs ? "the shard has another schema or recipe than the rest of the set" : ""});
 }
 
 Status FindSchema(const std::optional<proto::Manifest>& manifest, const std::vector<Peek>& peeks,
@@ -159,14 +164,16 @@ SalvagePlan& SalvagePlan::operator=(SalvagePlan&&) noexcept = default;
 Result<SalvagePlan> MakeSalvagePlan(const std::string& folder, FileAccess access) {
   SalvagePlan plan;
   plan.folder = folder;
-  ASSIGN_OR_RETURN(std::vector<Peek> peeks, PeekAtAll(folder, access));
+  ASSIGN_OR_RETURN(std::vector<Peek> peeks, PeekAtAll(folder, access, &plan.remarks));
   std::optional<proto::Manifest> manifest;
   Result<proto::Manifest> read = ReadManifest(folder);
   if (read.ok()) {
     manifest = std::move(read).value();
   } else {
-    plan.remarks.push_back("the manifest cannot be used, so that nobody knows of shards that are " +
-                           std::string("missing altogether: ") + read.status().message());
+    plan.remarks.push_back(
+        "the manifest cannot be used, so that nobody knows of shards that are " +
+        std::string("missing altogether, and the new set has an id of its own: ") +
+        read.status().message());
   }
 
   std::vector<Digest> ids;
@@ -181,7 +188,9 @@ Result<SalvagePlan> MakeSalvagePlan(const std::string& folder, FileAccess access
   if (!id) return DataLossError(folder + ": no shard says any more which data set it belongs to");
   plan.dataset_id = *id;
   if (manifest && DigestFromHex(manifest->dataset_id()) != id) {
-    plan.remarks.push_back("the manifest is that of another data set; left aside");
+    plan.remarks.push_back(
+        "the manifest is that of another data set, so that nobody knows of "
+        "shards that are missing altogether; left aside");
     manifest.reset();
   }
   const auto is_foreign = [&](const Peek& peek) {
@@ -194,6 +203,7 @@ Result<SalvagePlan> MakeSalvagePlan(const std::string& folder, FileAccess access
   }
   peeks.erase(std::remove_if(peeks.begin(), peeks.end(), is_foreign), peeks.end());
   RETURN_IF_ERROR(FindSchema(manifest, peeks, &plan));
+  plan.has_manifest = manifest.has_value();
   plan.shards = ShardsOf(manifest, peeks);
   // Those that say themselves what they are come first.
   std::stable_partition(peeks.begin(), peeks.end(),

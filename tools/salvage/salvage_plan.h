@@ -15,14 +15,19 @@
 
 namespace shardmill {
 
+// A file that says that it is the shard, or that has its name and says nothing any more.
+struct SalvageSource {
+  std::string path;
+  std::string refusal;  // why nothing of it can be taken; empty: it can
+};
+
 // A shard of the set; nothing may be left of it.
 struct SalvageShard {
   std::string split;
   uint32_t number = 0;
   uint32_t count = 1;
-  std::string path;                  // empty: the file is missing
-  std::optional<uint64_t> expected;  // records, as the manifest says
-  std::string refusal;               // why nothing of the file can be taken; empty: it can
+  std::vector<SalvageSource> sources;  // none: the file is missing
+  std::optional<uint64_t> expected;    // records, as the manifest says
 };
 
 struct SalvagePlan {
@@ -33,6 +38,7 @@ struct SalvagePlan {
 
   std::string folder;
   Digest dataset_id = {};
+  bool has_manifest = false;
   std::unique_ptr<proto::ShardSchema> schema_message;  // of any shard; its split means nothing
   RecordSchema schema;
   uint32_t records_per_block = 0;    // of any sound shard; 0: none says it

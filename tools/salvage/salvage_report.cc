@@ -8,16 +8,13 @@
 #include "reader/console/terminal.h"
 #include "reader/console/text_table.h"
 #include "reader/console/units.h"
+#include "tools/text_by_file.h"
 
 namespace shardmill {
 namespace {
 
 constexpr auto kLeft = TextTable::Align::kLeft;
 constexpr auto kRight = TextTable::Align::kRight;
-
-std::string CountOf(uint64_t count, const std::string& noun) {
-  return FormatCount(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 // "17", "0-15", or "?" when it is not known how many.
 std::string RecordsText(const Loss& loss) {
@@ -27,16 +24,15 @@ std::string RecordsText(const Loss& loss) {
 }
 
 // Losses [first, end), all of one file.
-std::string FileText(const std::vector<Loss>& losses, size_t first, size_t end, bool colored) {
-  const std::string name = EscapeControl(losses[first].file);
+std::string FileText(const Loss* first, const Loss* end, bool colored) {
   TextTable table(
       {{"block", kRight}, {"record", kRight}, {"key", kLeft}, {"why it is lost", kLeft}});
-  for (size_t i = first; i < end; ++i) {
-    const Loss& loss = losses[i];
+  for (; first != end; ++first) {
+    const Loss& loss = *first;
     table.AddRow({loss.block ? std::to_string(*loss.block) : "", RecordsText(loss),
                   EscapeControl(loss.key), EscapeControl(loss.reason)});
   }
-  return (colored ? "\x1b[1m" + name + "\x1b[0m\n" : name + "\n") + table.ToString(2, colored);
+  return table.ToString(2, colored);
 }
 
 template <typename Number>
@@ -61,15 +57,9 @@ void WriteLoss(const Loss& loss, JsonWriter* json) {
 }  // namespace
 
 std::string LossesText(const SalvageReport& report, bool colored) {
-  std::string text;
-  const std::vector<Loss>& losses = report.losses;
-  for (size_t first = 0; first < losses.size();) {
-    size_t end = first + 1;
-    while (end < losses.size() && losses[end].file == losses[first].file) ++end;
-    text += FileText(losses, first, end, colored) + "\n";
-    first = end;
-  }
-  return text;
+  return TextByFile(report.losses, colored, [&](const Loss* first, const Loss* end) {
+    return FileText(first, end, colored);
+  });
 }
 
 std::string SalvageVerdict(const std::string& path, const std::string& out,
@@ -77,7 +67,13 @@ std::string SalvageVerdict(const std::string& path, const std::string& out,
   std::string text = EscapeControl(out) + ": " + CountOf(report.records, "record") + " in " +
                      CountOf(report.shards, "shard") + ", " + FormatBytes(report.bytes) +
                      " saved; of " + EscapeControl(path) + " ";
-  if (report.losses.empty()) return text + "nothing was lost\n";
+  if (report.losses.empty()) {
+    return text + (report.has_manifest ? "nothing was lost\n"
+                                       : "nothing was lost that the shards tell of\n");
+  }
+  if (report.lost_records == 0 && !report.lost_uncounted) {
+    return text + "no record was lost, but what stands above\n";
+  }
   text += CountOf(report.lost_records, "record") + (report.lost_records == 1 ? " was" : " were") +
           " lost";
   if (report.lost_uncounted) text += ", and others of unknown number";
@@ -97,6 +93,7 @@ std::string SalvageReportJson(const std::string& path, const std::string& out,
   json.Key("bytes").Number(report.bytes);
   json.Key("lost_records").Number(report.lost_records);
   json.Key("lost_uncounted").Bool(report.lost_uncounted);
+  json.Key("manifest_used").Bool(report.has_manifest);
   json.Key("lost").BeginArray();
   for (const Loss& loss : report.losses) WriteLoss(loss, &json);
   json.EndArray();

@@ -95,6 +95,19 @@ void AddUnfound(const SalvageShard& shard, const ShardReport& report, std::vecto
   losses->push_back(std::move(loss));
 }
 
+// What else was in parts of the shard that are lost.
+void AddLostFacts(const ShardReport& report, std::vector<Loss>* losses) {
+  const auto add = [&](const std::string& reason) {
+    losses->push_back({report.path, std::nullopt, std::nullopt, 0, "", reason});
+  };
+  if (!report.has_superblock) {
+    add("the superblock is lost: which range of the inputs the shard was made of is not known");
+  }
+  if (!report.has_footer) {
+    add("the footer is lost: which inputs were left out, and why, is not known");
+  }
+}
+
 // Copies record after record, and counts them where that is needed.
 class ShardCopier {
  public:
@@ -226,12 +239,13 @@ std::vector<Loss> LossesOf(const SalvageShard& shard, const ShardReport* report,
     loss.file = JoinPath(folder, ShardFileName(shard.split, shard.number, shard.count));
     loss.records = shard.expected;
     loss.reason = report == nullptr ? "the shard is missing" : "the shard cannot be opened";
-    if (shard.expected != 0u) losses.push_back(std::move(loss));
+    losses.push_back(std::move(loss));
     return losses;
   }
   const LossLister lister(*report, access, schema);
   for (const BlockOutcome& block : report->blocks) lister.Add(block, &losses);
   AddUnfound(shard, *report, &losses);
+  AddLostFacts(*report, &losses);
   return losses;
 }
 

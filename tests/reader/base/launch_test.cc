@@ -14,7 +14,8 @@ class LaunchTest : public testing::Test {
   static void Clear() {
     for (const char* name :
          {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK",
-          "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_NTASKS", "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
+          "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_NTASKS", "OMPI_COMM_WORLD_LOCAL_SIZE",
+          "OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID", "SLURM_STEP_ID"}) {
       unsetenv(name);
     }
   }
@@ -41,6 +42,22 @@ TEST_F(LaunchTest, EachLauncherIsUnderstood) {
     EXPECT_EQ(launch->size, 4);
     EXPECT_EQ(launch->rank, 3);
   }
+}
+
+TEST_F(LaunchTest, JobHasANameWhereTheLauncherGivesIt) {
+  Set("SLURM_JOB_ID", "12");
+  Set("SLURM_STEP_ID", "3");
+  Set("OMPI_COMM_WORLD_SIZE", "2");
+  Set("OMPI_COMM_WORLD_RANK", "1");
+  EXPECT_EQ(DetectLaunch()->job, "");
+  Set("OMPI_MCA_ess_base_jobid", "4711");
+  EXPECT_EQ(DetectLaunch()->job, "4711");
+  Clear();
+  Set("SLURM_STEP_NUM_TASKS", "2");
+  Set("SLURM_PROCID", "1");
+  Set("SLURM_JOB_ID", "12");
+  Set("SLURM_STEP_ID", "3");
+  EXPECT_EQ(DetectLaunch()->job, "12.3");
 }
 
 TEST_F(LaunchTest, NonsenseIsAnErrorThatNamesTheVariable) {

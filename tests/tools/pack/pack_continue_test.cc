@@ -58,6 +58,15 @@ class PackContinueTest : public testing::Test {
     EXPECT_EQ(status.code(), code) << status.ToString();
     EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
   }
+  void ExpectNote(const std::string& note, const std::string& other_note) {
+    options_.quiet = false;
+    testing::internal::CaptureStderr();
+    ExpectCode(out_, 0);
+    notes_ = testing::internal::GetCapturedStderr();
+    options_.quiet = true;
+    EXPECT_NE(notes_.find(note), std::string::npos) << notes_;
+    EXPECT_NE(notes_.find(other_note), std::string::npos) << notes_;
+  }
   void PackSlice(uint64_t first, uint64_t last) {
     options_.slice = ShardSlice{first, last};
     const Result<int> result = Pack(out_);
@@ -95,7 +104,7 @@ class PackContinueTest : public testing::Test {
 
   TestFolder source_, whole_, out_;
   PackOptions options_;
-  std::string text_;
+  std::string text_, notes_;
 };
 
 TEST_F(PackContinueTest, FinishedShardsAreKeptAndTheRestIsMade) {
@@ -144,13 +153,78 @@ TEST_F(PackContinueTest, ShardThatDoesNotFitIsMadeAnew) {
   ExpectSameAsWhole();
 }
 
-TEST_F(PackContinueTest, WithoutAStateNothingIsTrusted) {
+TEST_F(PackContinueTest, WithoutAStateNothingIsTrustedAndTheLossIsTold) {
   ExpectCode(whole_, 0);
-  PackSlice(0, kShards - 1);
-  out_.Write(".pack-state", out_.Read(".pack-state") + " ");
-  ExpectCode(out_, 0);
-  EXPECT_EQ(text_.find("kept"), std::string::npos) << text_;
+  for (const bool missing : {false, true}) {
+    PackSlice(0, kShards - 1);
+    out_.Write(".pack-state", out_.Read(".pack-state") + " ");
+    options_.finish = true;
+    ExpectError(StatusCode::kNotFound, ".pack-state is damaged");
+    options_.finish = false;
+    if (missing) fs::remove(out_.At(".pack-state"));
+    ExpectNote(missing ? "there is no " : ".pack-state is damaged, so it is not known",
+               "6 shards that are there are not kept");
+    EXPECT_EQ(text_.find("kept"), std::string::npos) << text_;
+    ExpectSameAsWhole();
+    fs::remove_all(out_.path());
+  }
+}
+
+TEST_F(PackContinueTest, ShardsOfOthersAreNotRemovedUnasked) {
+  ExpectCode(whole_, 0);
+  const TestFolder other(Name() + "-other");
+  options_.crop = ImageSize{4, 4};
+  ExpectCode(other, 0);
+  const std::string foreign = other.Read("val-00000-of-00001.shard");
+  options_.crop.reset();
+  PackSlice(0, 2);
+  const auto before = Contents(out_);
+  const std::map<std::string, std::string> cases = {
+      {"test-00000-of-00003.shard", whole_.Read(TrainShard(4))},  // a name of no shard of the set
+      {"val-00000-of-00001.shard", foreign},
+      {TrainShard(4), foreign.substr(0, 5000)},
+      {TrainShard(1), "x" + foreign.substr(1)}};  // only the end says the id
+  for (const auto& [file, content] : cases) {
+    out_.Write(file, content);
+    auto expected = before;
+    expected[file] = content;
+    ExpectError(StatusCode::kInvalidArgument, " holds " + file + ", which the pack");
+    EXPECT_EQ(Contents(out_), expected);
+    fs::remove(out_.At(file));
+    if (before.count(file) > 0) out_.Write(file, before.at(file));
+  }
+  fs::create_directory(out_.At(TrainShard(4)));
+  ExpectError(StatusCode::kInvalidArgument, " holds " + TrainShard(4));
+  fs::remove(out_.At(TrainShard(4)));
+  for (const auto& [file, content] : cases) out_.Write(file, content);
+  options_.overwrite = true;
+  ExpectNote("--overwrite removes 4 shards, such as test-00000-of-00003.shard", "");
   ExpectSameAsWhole();
+}
+
+TEST_F(PackContinueTest, OverwriteTellsWhichShardsOfOthersItWillRemove) {
+  ExpectCode(out_, 0);
+  out_.Write("test-00000-of-00001.shard", out_.Read("val-00000-of-00001.shard"));
+  options_.crop = ImageSize{4, 4};
+  ExpectCode(whole_, 0);
+  options_.overwrite = true;
+  ExpectNote("--overwrite will remove test-00000-of-00001.shard from", "");
+  ExpectSameAsWhole();
+}
+
+TEST_F(PackContinueTest, LeftoversOfThisPackAreRemovedAndNoOthers) {
+  ExpectCode(whole_, 0);
+  PackSlice(0, 2);
+  out_.Write(TrainShard(2), std::string(9000, 'x'));  // as a power cut may leave it
+  out_.Write(TrainShard(3) + ".tmp-77", "cut");
+  out_.Write("manifest.json.tmp-77", "cut");
+  out_.Write("pack-report.html.tmp-77", "cut");
+  out_.Write("notes.txt", "of somebody");
+  out_.Write("test-00000-of-00001.shard.tmp-78", "of somebody");
+  ExpectNote("1 shards that are there are damaged or do not fit", "2 of 6 shards are finished");
+  auto expected = Contents(whole_);
+  expected["notes.txt"] = expected["test-00000-of-00001.shard.tmp-78"] = "of somebody";
+  EXPECT_EQ(Contents(out_), expected);
 }
 
 TEST_F(PackContinueTest, OtherOptionsOrInputsAreRefusedByName) {
@@ -245,7 +319,9 @@ TEST_F(PackContinueTest, CompleteSetWithItsStateIsFinishedOnce) {
   ExpectCode(whole_, 0);
   PackSlice(0, kShards - 1);
   fs::copy_file(whole_.At("manifest.json"), out_.At("manifest.json"));
+  out_.Write("pack-report.html.tmp-77", "cut");
   ExpectCode(out_, 0);
+  EXPECT_TRUE(out_.Has("pack-report.html"));
   ExpectSameAsWhole();
   ExpectError(StatusCode::kInvalidArgument, "holds a data set already");
 }
@@ -265,6 +341,30 @@ TEST_F(PackContinueTest, SlicesAndFinishMakeTheSameSet) {
   options_.finish = true;
   ExpectCode(out_, 0);
   EXPECT_NE(text_.find("12 packed + 0 skipped"), std::string::npos) << text_;
+  ExpectSameAsWhole();
+}
+
+TEST_F(PackContinueTest, FinishSaysThatItNeedsOverwriteAsTheSlicesDid) {
+  ExpectCode(out_, 0);
+  const auto old_set = Contents(out_);
+  options_.crop = ImageSize{4, 4};
+  options_.shard_bytes = 2 * (4 * 4 * 3 + 1);
+  ExpectCode(whole_, 0);
+  options_.finish = true;
+  ExpectError(StatusCode::kInvalidArgument, "make them first, with --overwrite and --shards");
+  options_.finish = false;
+  options_.overwrite = true;
+  PackSlice(0, kShards - 1);
+  options_.finish = true;
+  options_.overwrite = false;
+  ExpectError(StatusCode::kInvalidArgument, "finish them with --overwrite");
+  options_.overwrite = true;
+  options_.crop = ImageSize{5, 5};
+  ExpectError(StatusCode::kInvalidArgument, "crop was 4x4, now it is 5x5");
+  auto now = Contents(out_);
+  for (const auto& [file, content] : old_set) EXPECT_EQ(now[file], content) << file;
+  options_.crop = ImageSize{4, 4};
+  ExpectCode(out_, 0);
   ExpectSameAsWhole();
 }
 
@@ -301,6 +401,59 @@ TEST_F(PackContinueTest, ShardThatAnotherProcessHasClaimedIsLeftToIt) {
   EXPECT_TRUE(out_.Has(TrainShard(1)));
   EXPECT_FALSE(out_.Has(TrainShard(2)));
   EXPECT_TRUE(out_.Has(TrainShard(3)));
+}
+
+// The launcher's variables, as rank `rank` of two of job 77 sees them.
+class AsRank {
+ public:
+  explicit AsRank(int rank) {
+    setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+    setenv("OMPI_COMM_WORLD_RANK", std::to_string(rank).c_str(), 1);
+    setenv("OMPI_MCA_ess_base_jobid", "77", 1);
+  }
+  ~AsRank() {
+    for (const char* name :
+         {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_MCA_ess_base_jobid"}) {
+      unsetenv(name);
+    }
+  }
+};
+
+TEST_F(PackContinueTest, RankThatWasFasterThanRankZeroIsNotMissed) {
+  ExpectCode(whole_, 0);
+  {
+    const AsRank rank(1);
+    ExpectCode(out_, 0);
+  }
+  EXPECT_TRUE(out_.Has(TrainShard(4)));
+  EXPECT_FALSE(out_.Has("manifest.json"));
+  const AsRank rank(0);
+  ExpectNote("6 of 6 shards are finished and kept", "");
+  EXPECT_EQ(notes_.find("rank 1"), std::string::npos) << notes_;
+  ExpectSameAsWhole();
+}
+
+// Whoever enters the folder cleans it up, but not of the traces of this job.
+TEST_F(PackContinueTest, RankThatDiedBeforeRankZeroCameIsNamed) {
+  ExpectCode(whole_, 0);
+  const std::string claim = ".claim-" + TrainShard(2);
+  const auto leave_claim = [&](const std::string& job) {
+    out_.Write(claim, "process 999999999 on nowhere, rank 1 of 2, job " + job + "\n");
+    out_.Write(".rank-1", "came, job " + job + "\n");
+  };
+  leave_claim("77");
+  {
+    const AsRank rank(0);
+    ExpectError(StatusCode::kUnavailable, "rank 1 of 2, job 77, ended before " + TrainShard(2));
+    fs::remove(out_.At(claim));
+    ExpectNote("rank 1 of 2 ended before all shards were finished", "the others made its shards");
+    ExpectSameAsWhole();
+  }
+  // Of another job.
+  fs::remove_all(out_.path());
+  leave_claim("78");
+  ExpectCode(out_, 0);
+  ExpectSameAsWhole();
 }
 
 // Another folder, other times, files made in another order, other numbers of threads: same bytes.

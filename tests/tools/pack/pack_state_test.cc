@@ -36,24 +36,26 @@ TEST(PackState, ComesBackAsItWasWritten) {
   const std::string folder = EmptyFolder("round_trip");
   ASSERT_TRUE(WritePackState(folder, Example()).ok());
   const auto read = ReadPackState(folder);
-  ASSERT_TRUE(read.ok() && read->has_value());
-  EXPECT_TRUE(SameSet(**read, Example()));
-  ASSERT_EQ((*read)->splits.size(), 2u);
-  EXPECT_EQ((*read)->splits[0].name, "train");
-  EXPECT_EQ((*read)->splits[0].problems, 1u);
-  ASSERT_EQ((*read)->splits[0].inputs.size(), 2u);
-  const InputState& input = (*read)->splits[0].inputs[0];
+  ASSERT_TRUE(read.ok() && read->state.has_value());
+  const PackState& state = *read->state;
+  EXPECT_TRUE(SameSet(state, Example()));
+  ASSERT_EQ(state.splits.size(), 2u);
+  EXPECT_EQ(state.splits[0].name, "train");
+  EXPECT_EQ(state.splits[0].problems, 1u);
+  ASSERT_EQ(state.splits[0].inputs.size(), 2u);
+  const InputState& input = state.splits[0].inputs[0];
   EXPECT_EQ(input.key, "train/b 1.png");
   EXPECT_EQ(input.image_bytes, 10u);
   EXPECT_EQ(input.label_bytes, 3u);
   EXPECT_TRUE(input.times == (InputTimes{5, -7}));
-  EXPECT_EQ((*read)->splits[1].inputs[0].key, "val/ü.png");
+  EXPECT_EQ(state.splits[1].inputs[0].key, "val/ü.png");
 }
 
 TEST(PackState, MissingOneIsNothing) {
   const auto read = ReadPackState(EmptyFolder("missing"));
   ASSERT_TRUE(read.ok());
-  EXPECT_FALSE(read->has_value());
+  EXPECT_FALSE(read->exists);
+  EXPECT_FALSE(read->damaged());
 }
 
 // Whatever is damaged, no shard may be kept because of it.
@@ -65,9 +67,9 @@ TEST(PackState, EveryChangedByteAndEveryCutMakesItWorthless) {
     std::string damaged = text;
     damaged[i] = static_cast<char>(damaged[i] ^ 1);
     std::ofstream(StateFile(folder)) << damaged;
-    ASSERT_FALSE(ReadPackState(folder)->has_value()) << "byte " << i;
+    ASSERT_TRUE(ReadPackState(folder)->damaged()) << "byte " << i;
     std::ofstream(StateFile(folder)) << text.substr(0, i);
-    ASSERT_FALSE(ReadPackState(folder)->has_value()) << "cut at " << i;
+    ASSERT_TRUE(ReadPackState(folder)->damaged()) << "cut at " << i;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "tools/salvage/salvage.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <functional>
@@ -178,7 +179,7 @@ TEST_F(SalvageTest, SoundSetIsCopiedByteForByte) {
   for (const auto& [file, bytes] : sound_) EXPECT_EQ(ReadBytes(out_ + "/" + file), bytes) << file;
 }
 
-TEST_F(SalvageTest, MissingDamagedOrForeignManifestCostsNothing) {
+TEST_F(SalvageTest, MissingDamagedOrForeignManifestCostsNoRecordButTheId) {
   for (const std::string& manifest : {std::string(), std::string("{"), std::string("stale")}) {
     Restore();
     const std::string path = folder_ + "/manifest.json";
@@ -192,9 +193,89 @@ TEST_F(SalvageTest, MissingDamagedOrForeignManifestCostsNothing) {
     }
     const SalvageReport report = Run();
     EXPECT_TRUE(report.losses.empty()) << manifest;
-    EXPECT_EQ(report.remarks.size(), 1u) << manifest;
-    EXPECT_EQ(ReadBytes(out_ + "/manifest.json"), sound_["manifest.json"]) << manifest;
+    EXPECT_FALSE(report.has_manifest) << manifest;
+    ASSERT_EQ(report.remarks.size(), 1u) << manifest;
+    EXPECT_NE(report.remarks[0].find("nobody knows of shards that are missing"), std::string::npos);
+    EXPECT_EQ(SavedKeys().size(), 22u) << manifest;
+    // A split may have been there of which no file is left.
+    EXPECT_NE(report.dataset_id, report.source_id) << manifest;
   }
+}
+
+TEST_F(SalvageTest, OfSeveralFilesOfAShardTheBestIsTaken) {
+  const std::string& file = kFiles[1];
+  // Before and behind the other in order of names.
+  for (const char* copy : {"train-00000-of-00009.shard", "train-00008-of-00009.shard"}) {
+    for (const bool damaged_is_copy : {false, true}) {
+      for (const size_t at : {size_t{8192 + 4096}, size_t{20}, sound_[file].size() - 100}) {
+        Restore();
+        fs::copy_file(folder_ + "/" + file, folder_ + "/" + copy,
+                      fs::copy_options::overwrite_existing);
+        Change(damaged_is_copy ? copy : file, [at](std::string* bytes) { (*bytes)[at] ^= 1; });
+        const SalvageReport report = Run();
+        EXPECT_TRUE(report.losses.empty());
+        EXPECT_EQ(report.dataset_id, report.source_id);
+        EXPECT_EQ(ReadBytes(out_ + "/" + file), sound_[file]) << copy << at;
+        ASSERT_EQ(report.remarks.size(), 1u);
+        EXPECT_NE(report.remarks[0].find("left aside"), std::string::npos) << report.remarks[0];
+      }
+    }
+    fs::remove(folder_ + "/" + copy);
+  }
+}
+
+TEST_F(SalvageTest, WhatFooterAndSuperblockSaidIsNamedAsLost) {
+  const std::string& file = kFiles[0];
+  std::set<Digest> ids;
+  for (const auto& [at, part] : {std::pair(sound_[file].size() - 8192 + 70, "the footer is lost"),
+                                 std::pair(sound_[file].size() - 4096 + 30, "the footer is lost"),
+                                 std::pair(size_t{60}, "the superblock is lost")}) {
+    Restore();
+    Change(file, [at = at](std::string* bytes) { (*bytes)[at] ^= 1; });
+    const SalvageReport report = Run();
+    EXPECT_EQ(SavedKeys().size(), 22u);
+    ASSERT_EQ(report.losses.size(), 1u) << part;
+    EXPECT_EQ(report.losses[0].records, 0u);
+    EXPECT_EQ(report.losses[0].file, folder_ + "/" + file);
+    EXPECT_EQ(report.losses[0].reason.substr(0, std::string(part).size()), part);
+    EXPECT_EQ(report.lost_records, 0u);
+    EXPECT_NE(report.dataset_id, report.source_id);
+    ids.insert(report.dataset_id);
+  }
+  EXPECT_EQ(ids.size(), 2u);
+}
+
+TEST_F(SalvageTest, LinksFoldersAndAnEmptyShardThatIsMissingAreTold) {
+  fs::rename(folder_ + "/" + kFiles[0], folder_ + "/elsewhere");
+  fs::create_symlink("elsewhere", folder_ + "/" + kFiles[0]);
+  fs::remove(folder_ + "/" + kFiles[1]);
+  fs::create_directory(folder_ + "/" + kFiles[1]);
+  SalvageReport report = Run();
+  ASSERT_EQ(report.remarks.size(), 2u);
+  EXPECT_EQ(report.remarks[0], folder_ + "/" + kFiles[0] + " is not a regular file; left aside");
+  EXPECT_EQ(report.losses.size(), 2u);
+  // A shard without records says which inputs were left out.
+  const std::string folder = EmptyFolder("salvage_no_records");
+  for (uint32_t k = 0; k < 2; ++k) {
+    ASSERT_TRUE(WriteTestShard(folder, PlanOf("train", k, 2, 4), ImageAndLabel(), 3 * k).ok());
+  }
+  ASSERT_TRUE(WriteManifest(folder, RebuildManifest(folder).value()).ok());
+  fs::remove(folder + "/train-00000-of-00002.shard");
+  fs::remove_all(out_);
+  report = Salvage(folder, out_, {}).value();
+  ASSERT_EQ(report.losses.size(), 1u);
+  EXPECT_EQ(report.losses[0].reason, "the shard is missing");
+}
+
+TEST_F(SalvageTest, RemnantOfAnEarlierSalvageIsNotInTheWay) {
+  const std::string remnant = out_ + ".tmp-" + std::to_string(getpid());
+  fs::create_directory(remnant);
+  WriteBytes(remnant + "/x", "of somebody");
+  EXPECT_TRUE(Run().losses.empty());
+  EXPECT_TRUE(Verify(out_, {})->sound());
+  EXPECT_EQ(ReadBytes(remnant + "/x"), "of somebody");
+  EXPECT_FALSE(fs::exists(remnant + "-1"));
+  fs::remove_all(remnant);
 }
 
 TEST_F(SalvageTest, ManifestInOrderSaysWhichSetIsSaved) {

@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "reader/base/status.h"
+#include "tools/pack/report/report_file.h"
 
 namespace shardmill {
-
-inline constexpr char kReportFileName[] = "pack-report.html";
 
 // What the data set itself does not say.
 struct ReportContext {

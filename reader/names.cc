@@ -40,21 +40,25 @@ std::optional<uint32_t> TakeFiveDigits(std::string_view* text) {
   return value;
 }
 
-// Whether all bytes are 0x20 to 0x7E; most keys are, and eight are looked at in one go.
+// Whether all bytes are 0x20 to 0x7E; most keys are, and eight are looked at in one go. The last
+// eight may overlap those before: a loop over what is left costs more, since lengths vary.
 bool IsPrintableAscii(std::string_view text) {
   constexpr uint64_t kOnes = 0x0101010101010101;
+  // The top bit of a byte tells that it is 0x80 or above, below 0x20, or 0x7F.
+  const auto bad_bits = [](uint64_t word) { return word | (word - kOnes * 0x20) | (word + kOnes); };
+  if (text.size() < 8) {
+    uint64_t word = kOnes * ' ';
+    std::memcpy(&word, text.data(), text.size());
+    return (bad_bits(word) & kOnes * 0x80) == 0;
+  }
   uint64_t bad = 0;
-  while (text.size() >= 8) {
-    uint64_t word;
-    std::memcpy(&word, text.data(), 8);
-    // The top bit of a byte: 0x80 and above, below 0x20, or 0x7F.
-    bad |= word | (word - kOnes * 0x20) | (word + kOnes);
-    text.remove_prefix(8);
+  uint64_t word;
+  for (size_t i = 0; i + 8 < text.size(); i += 8) {
+    std::memcpy(&word, text.data() + i, 8);
+    bad |= bad_bits(word);
   }
-  for (const char c : text) {
-    if (static_cast<uint8_t>(c) < 0x20 || static_cast<uint8_t>(c) > 0x7E) return false;
-  }
-  return (bad & kOnes * 0x80) == 0;
+  std::memcpy(&word, text.data() + text.size() - 8, 8);
+  return ((bad | bad_bits(word)) & kOnes * 0x80) == 0;
 }
 
 bool TakeSuffix(std::string_view suffix, std::string_view* text) {

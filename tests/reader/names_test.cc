@@ -42,6 +42,22 @@ TEST(RecordKey, NoControlCharactersAndNotTooLong) {
   }
 }
 
+// Eight bytes are looked at in one go: each place in keys of every length up to three times that.
+TEST(RecordKey, ControlCharacterIsFoundAnywhere) {
+  for (size_t length = 1; length <= 24; ++length) {
+    for (const char fill : {' ', 'k', '~'}) {
+      EXPECT_TRUE(IsRecordKey(std::string(length, fill))) << length << fill;
+      for (size_t i = 0; i < length; ++i) {
+        for (const char bad : {'\0', '\x1F', '\x7F', '\x80', '\xFF'}) {
+          std::string key(length, fill);
+          key[i] = bad;
+          EXPECT_FALSE(IsRecordKey(key)) << length << fill << " at " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST(ShardFileName, GoesBothWays) {
   EXPECT_EQ(ShardFileName("train", 2, 4), "train-00002-of-00004.shard");
   EXPECT_EQ(ShardFileName("a-00001-of-00002", 0, 10000), "a-00001-of-00002-00000-of-10000.shard");

@@ -1,15 +1,20 @@
 #include "tools/pack/foreign_shards.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
-#include <string_view>
+#include <set>
+#include <system_error>
+#include <utility>
 
+#include "proto/manifest.pb.h"
 #include "reader/base/file.h"
 #include "reader/base/input_file.h"
 #include "reader/console/units.h"
 #include "reader/manifest.h"
 #include "reader/shard_format.h"
 #include "reader/shard_parts.h"
+#include "tools/pack/shard_files.h"
 
 namespace shardmill {
 namespace {
@@ -46,6 +51,34 @@ std::vector<std::string> ForeignShards(const PackPlan& plan, const std::string& 
     foreign.push_back(name);
   }
   return foreign;
+}
+
+Status CheckRemovable(const std::string& folder) {
+  ASSIGN_OR_RETURN(std::vector<std::string> names, ShardFileNames(folder, ShardFileKind::kShards));
+  names.emplace_back(kManifestFileName);
+  for (const std::string& name : names) {
+    const std::string path = JoinPath(folder, name);
+    std::error_code error;
+    if (!std::filesystem::is_directory(std::filesystem::symlink_status(path, error))) continue;
+    return InvalidArgumentError(path +
+                                " is a folder, which --overwrite does not remove; move it "
+                                "away");
+  }
+  return OkStatus();
+}
+
+Result<std::vector<std::string>> UnnamedShards(const std::string& folder) {
+  ASSIGN_OR_RETURN(std::vector<std::string> names, ShardFileNames(folder, ShardFileKind::kShards));
+  const Result<proto::Manifest> manifest = ReadManifest(folder);
+  if (!manifest.ok()) return names;
+  std::set<std::string> named;
+  for (const proto::Split& split : manifest->splits()) {
+    for (const proto::ShardInfo& shard : split.shards()) named.insert(shard.file());
+  }
+  names.erase(std::remove_if(names.begin(), names.end(),
+                             [&](const std::string& name) { return named.count(name) > 0; }),
+              names.end());
+  return names;
 }
 
 std::vector<std::string> PlannedNames(const PackPlan& plan) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "reader/base/status.h"
 #include "tools/pack/pack_plan.h"
 
 namespace shardmill {
@@ -21,6 +22,11 @@ enum class FolderPast {
 // that does not say any id any more counts as the plan's only where a pack was stopped.
 std::vector<std::string> ForeignShards(const PackPlan& plan, const std::string& folder,
                                        const std::vector<std::string>& names, FolderPast past);
+
+// The shards in `folder` that its manifest does not name; all, where it cannot be read.
+Result<std::vector<std::string>> UnnamedShards(const std::string& folder);
+// InvalidArgument when what stands in a new set's way cannot be removed: a folder of that name.
+Status CheckRemovable(const std::string& folder);
 
 // The names of all shards of the plan, sorted.
 std::vector<std::string> PlannedNames(const PackPlan& plan);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -44,18 +43,9 @@ void RefreshFolder(const std::string& folder) {
   if (descriptor >= 0) ::close(descriptor);
 }
 
-// Those of `names` that the manifest in `folder` does not name; all, where it cannot be read.
-std::vector<std::string> NotInManifest(const std::string& folder, std::vector<std::string> names) {
-  const Result<proto::Manifest> manifest = ReadManifest(folder);
-  if (!manifest.ok()) return names;
-  std::set<std::string> named;
-  for (const proto::Split& split : manifest->splits()) {
-    for (const proto::ShardInfo& shard : split.shards()) named.insert(shard.file());
-  }
-  names.erase(std::remove_if(names.begin(), names.end(),
-                             [&](const std::string& name) { return named.count(name) > 0; }),
-              names.end());
-  return names;
+std::string ShardsThatAreThere(size_t count) {
+  return FormatCount(count) +
+         (count == 1 ? " shard that is there is" : " shards that are there are");
 }
 
 // Whether a claim or a mark is that of a rank of the job.
@@ -64,27 +54,6 @@ bool IsOfJob(const std::string& path, const std::string& job) {
   if (job.empty()) return false;
   const Result<std::string> text = ReadFile(path, kMaxTextBytes);
   return text.ok() && text->find(job + "\n") != std::string::npos;
-}
-
-// Per planned shard, whether a file of its inputs has changed. Both states are of the same set.
-std::vector<bool> ChangedShards(const PackPlan& plan, const PackState& then, const PackState& now,
-                                std::string* first_key, uint64_t* inputs) {
-  std::vector<bool> changed;
-  for (const PlannedShard& shard : plan.AllShards()) {
-    const SplitPlan& split = plan.splits[shard.split];
-    const std::vector<InputState>& before = then.splits[shard.split].inputs;
-    const std::vector<InputState>& after = now.splits[shard.split].inputs;
-    bool any = false;
-    for (uint64_t i = split.ShardBegin(shard.number); i < split.ShardEnd(shard.number); ++i) {
-      if (i < before.size() && before[i].key == after[i].key && before[i].times == after[i].times) {
-        continue;
-      }
-      if ((*inputs)++ == 0) *first_key = after[i].key;
-      any = true;
-    }
-    changed.push_back(any);
-  }
-  return changed;
 }
 
 }  // namespace
@@ -207,7 +176,7 @@ Status OutputFolder::ChooseFolder(const PackState& now) {
     shard_folder_ = IncomingFolder(path_);
     before_ = std::move(growing.state);
     RETURN_IF_ERROR(UndoCutReplacement(path_, PlannedNames(plan_)));
-    return NoteWhatGoesWithTheOldSet();
+    return LookAtOldSet();
   }
   ASSIGN_OR_RETURN(StoredState here, ReadPackState(path_));
   if (here.state.has_value() && SameSet(*here.state, now)) {
@@ -282,13 +251,14 @@ Status OutputFolder::LeaveOldSet(const std::string& refusal, const StoredState& 
                          : "an unfinished data set of other inputs or options is thrown away");
   }
   shard_folder_ = IncomingFolder(path_);
-  RETURN_IF_ERROR(NoteWhatGoesWithTheOldSet());
+  RETURN_IF_ERROR(LookAtOldSet());
   return StartIncoming(path_);
 }
 
-Status OutputFolder::NoteWhatGoesWithTheOldSet() {
-  ASSIGN_OR_RETURN(std::vector<std::string> names, ShardFileNames(path_, ShardFileKind::kShards));
-  names = NotInManifest(path_, std::move(names));
+Status OutputFolder::LookAtOldSet() {
+  // Better now than in the middle of the replacement.
+  RETURN_IF_ERROR(CheckRemovable(path_));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, UnnamedShards(path_));
   if (!names.empty()) {
     notes_.push_back("--overwrite will remove " + DescribeShards(names) + " from " + path_ +
                      " too, which no manifest names");
@@ -319,12 +289,11 @@ Status OutputFolder::TakeStock(const PackState& now) {
   const std::vector<PlannedShard> shards = plan_.AllShards();
   std::vector<bool> changed(shards.size(), !before_.has_value());
   if (before_.has_value()) {
-    std::string key;
-    uint64_t inputs = 0;
-    changed = ChangedShards(plan_, *before_, now, &key, &inputs);
-    if (inputs > 0) {
-      notes_.push_back(FormatCount(inputs) + " inputs were changed since the pack was stopped, " +
-                       "such as " + key + "; their shards are not kept");
+    ShardChanges changes = FindChanges(plan_, *before_, now);
+    changed = std::move(changes.shards);
+    if (changes.inputs > 0) {
+      notes_.push_back(FormatCount(changes.inputs) + " inputs were changed since the pack was " +
+                       "stopped, such as " + changes.first_key + "; their shards are not kept");
     }
   }
   size_t of_changed = 0;
@@ -367,10 +336,10 @@ void OutputFolder::NoteStale(size_t stale, size_t of_changed) {
     const std::string state = JoinPath(shard_folder_, kPackStateName);
     notes_.push_back((FileExists(state) ? state + " is damaged" : "there is no " + state) +
                      ", so it is not known whether inputs have changed since: " +
-                     FormatCount(stale) + " shards that are there are not kept");
+                     ShardsThatAreThere(stale) + " not kept");
   } else if (stale > of_changed) {
-    notes_.push_back(FormatCount(stale - of_changed) +
-                     " shards that are there are damaged or do not fit and are not kept");
+    notes_.push_back(ShardsThatAreThere(stale - of_changed) +
+                     " damaged or of another kind, and not kept");
   }
 }
 

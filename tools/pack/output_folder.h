@@ -85,7 +85,7 @@ class OutputFolder {
   Status ChooseWithoutState(const StoredState& here, const StoredState& growing);
   std::string OldSetRefusal(const StoredState& growing, const PackState& now) const;
   Status LeaveOldSet(const std::string& refusal, const StoredState& growing);
-  Status NoteWhatGoesWithTheOldSet();
+  Status LookAtOldSet();
   Status TakeStock(const PackState& now);
   Status JudgeForeign(const std::vector<std::string>& foreign);
   void NoteStale(size_t stale, size_t of_changed);

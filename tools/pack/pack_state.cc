@@ -240,6 +240,25 @@ bool SameSet(const PackState& then, const PackState& now) {
   return then.dataset_id == now.dataset_id && then.settings == now.settings;
 }
 
+ShardChanges FindChanges(const PackPlan& plan, const PackState& then, const PackState& now) {
+  ShardChanges changes;
+  for (const PlannedShard& shard : plan.AllShards()) {
+    const SplitPlan& split = plan.splits[shard.split];
+    const std::vector<InputState>& before = then.splits[shard.split].inputs;
+    const std::vector<InputState>& after = now.splits[shard.split].inputs;
+    bool any = false;
+    for (uint64_t i = split.ShardBegin(shard.number); i < split.ShardEnd(shard.number); ++i) {
+      if (i < before.size() && before[i].key == after[i].key && before[i].times == after[i].times) {
+        continue;
+      }
+      if (changes.inputs++ == 0) changes.first_key = after[i].key;
+      any = true;
+    }
+    changes.shards.push_back(any);
+  }
+  return changes;
+}
+
 std::string DescribeDifference(const PackState& then, const PackState& now) {
   DifferenceList list;
   CompareSettings(then.settings, now.settings, &list);

@@ -62,6 +62,14 @@ Result<StoredState> ReadPackState(const std::string& folder);
 
 // Whether shards made under `then` may belong to the set that `now` describes.
 bool SameSet(const PackState& then, const PackState& now);
+// Per shard of the plan, whether a file of its inputs has changed between two states of the same
+// set; how many inputs have, and the key of the first.
+struct ShardChanges {
+  std::vector<bool> shards;
+  uint64_t inputs = 0;
+  std::string first_key;
+};
+ShardChanges FindChanges(const PackPlan& plan, const PackState& then, const PackState& now);
 // What differs between two states that are not of the same set: settings, inputs.
 std::string DescribeDifference(const PackState& then, const PackState& now);
 

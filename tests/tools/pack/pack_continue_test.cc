@@ -208,6 +208,11 @@ TEST_F(PackContinueTest, OverwriteTellsWhichShardsOfOthersItWillRemove) {
   options_.crop = ImageSize{4, 4};
   ExpectCode(whole_, 0);
   options_.overwrite = true;
+  fs::create_directory(out_.At("test-00000-of-00002.shard"));
+  const auto before = Contents(out_);
+  ExpectError(StatusCode::kInvalidArgument, "test-00000-of-00002.shard is a folder");
+  EXPECT_EQ(Contents(out_), before);
+  fs::remove(out_.At("test-00000-of-00002.shard"));
   ExpectNote("--overwrite will remove test-00000-of-00001.shard from", "");
   ExpectSameAsWhole();
 }
@@ -221,7 +226,7 @@ TEST_F(PackContinueTest, LeftoversOfThisPackAreRemovedAndNoOthers) {
   out_.Write("pack-report.html.tmp-77", "cut");
   out_.Write("notes.txt", "of somebody");
   out_.Write("test-00000-of-00001.shard.tmp-78", "of somebody");
-  ExpectNote("1 shards that are there are damaged or do not fit", "2 of 6 shards are finished");
+  ExpectNote("1 shard that is there is damaged or of another kind", "2 of 6 shards are finished");
   auto expected = Contents(whole_);
   expected["notes.txt"] = expected["test-00000-of-00001.shard.tmp-78"] = "of somebody";
   EXPECT_EQ(Contents(out_), expected);

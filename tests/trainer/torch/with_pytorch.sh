@@ -3,15 +3,9 @@
 # (default: Debian's, for its python3-torch). Without PyTorch the test is skipped and says so.
 # usage: with_pytorch.sh PROGRAM.py [ARGUMENTS...]
 set -uo pipefail
+source tests/trainer/skip.sh
 
 python=${SHARDMILL_PYTORCH:-/usr/bin/python3}
-if "$python" -c 'import torch' 2>/dev/null; then
-  exec "$python" -W ignore "$@"
-fi
-reason="$python has no PyTorch (apt-get install python3-torch, or name another with SHARDMILL_PYTORCH)"
-echo "SKIPPED: $reason"
-[ -z "${XML_OUTPUT_FILE:-}" ] || cat >"$XML_OUTPUT_FILE" <<XML
-<testsuites><testsuite name="live_test" tests="1" skipped="1">
-<testcase name="live_test" result="skipped"><skipped message="$reason"/></testcase>
-</testsuite></testsuites>
-XML
+"$python" -c 'import torch' 2>/dev/null ||
+  skip "$python has no PyTorch (apt-get install python3-torch, or name another with SHARDMILL_PYTORCH)"
+exec "$python" -W ignore "$@"

@@ -7,8 +7,8 @@
 
 namespace shardmill {
 
-// 64 random bits for each pair of a key and a position.
-inline uint64_t CounterBits(uint64_t key, uint64_t position) {
+// 64 random bits for each pair of a key and a position. Device code calls it too.
+constexpr uint64_t CounterBits(uint64_t key, uint64_t position) {
   // The output function of SplitMix64, twice: a bijection of 64 bits that passes statistical tests
   // when it is fed with multiples of an odd constant.
   const auto mix = [](uint64_t x) {

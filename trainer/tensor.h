@@ -10,11 +10,18 @@
 
 namespace shardmill {
 
-// The type of activations, parameters and gradients. kF64 exists on the reference backend only,
-// for gradient checks.
-enum class ElementType { kF32, kF64 };
+// The type of activations and their gradients. kF64 exists on the reference backend only, for
+// gradient checks; kBf16 (the upper half of an f32) on GPUs only.
+enum class ElementType { kF32, kF64, kBf16 };
 
-constexpr int64_t ElementBytes(ElementType type) { return type == ElementType::kF32 ? 4 : 8; }
+constexpr int64_t ElementBytes(ElementType type) {
+  return type == ElementType::kF32 ? 4 : type == ElementType::kF64 ? 8 : 2;
+}
+
+// The type of parameters, their gradients and all other vectors with one element per channel.
+constexpr ElementType ParameterType(ElementType type) {
+  return type == ElementType::kBf16 ? ElementType::kF32 : type;
+}
 
 // Batch, height, width, channels. A vector per record is 1 × 1 × c.
 struct Shape {

@@ -1,9 +1,9 @@
-// Batch norm of the CPU backend against the reference.
+// Batch norm of a backend against the reference.
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "tests/trainer/ops/op_runner.h"
+#include "tests/trainer/ops/backend_pair.h"
 #include "tests/trainer/random_tensor.h"
 #include "tests/trainer/tensor_near.h"
 
@@ -16,7 +16,7 @@ void ExpectEqualResults(const Shape& shape, Activation activation, const Floats&
   const Floats dy = RandomTensor<float>(shape.Elements(), 2, "dy");
   BackendPair backends;
   const auto expected = backends.reference.BatchNorm(shape, activation, x, scale, shift, dy);
-  const auto actual = backends.onednn.BatchNorm(shape, activation, x, scale, shift, dy);
+  const auto actual = backends.candidate.BatchNorm(shape, activation, x, scale, shift, dy);
   EXPECT_TRUE(TensorNear(actual.mean, expected.mean, kElementTolerance));
   EXPECT_TRUE(TensorNear(actual.variance, expected.variance, kNormTolerance));
   EXPECT_TRUE(TensorNear(actual.y, expected.y, kNormTolerance));
@@ -29,7 +29,7 @@ void ExpectEqualResults(const Shape& shape, Activation activation, const Floats&
 
 class BatchNormParity : public testing::TestWithParam<Shape> {};
 
-TEST_P(BatchNormParity, OnednnAgreesWithReference) {
+TEST_P(BatchNormParity, AgreesWithReference) {
   const Floats x = RandomTensor<float>(GetParam().Elements(), 2, "x");
   ExpectEqualResults(GetParam(), Activation::kNone, x);
   ExpectEqualResults(GetParam(), Activation::kRelu, x);
@@ -50,7 +50,7 @@ TEST(BatchNormParity, LargeMeanKeepsTheVariance) {
   BackendPair backends;
   const Floats ones(shape.c, 1.0f), zeros(shape.c, 0.0f);
   const auto expected = backends.reference.BatchNorm(shape, Activation::kNone, x, ones, zeros, x);
-  const auto actual = backends.onednn.BatchNorm(shape, Activation::kNone, x, ones, zeros, x);
+  const auto actual = backends.candidate.BatchNorm(shape, Activation::kNone, x, ones, zeros, x);
   // Mean of squares minus square of the mean would be wrong in the first digit.
   EXPECT_TRUE(TensorNear(actual.variance, expected.variance, kNormTolerance));
 }
@@ -61,7 +61,7 @@ TEST(BatchNorm, ReluMasksOfForwardAndBackwardAgree) {
   const Floats x = RandomTensor<float>(shape.Elements(), 4, "x");
   const Floats ones(shape.c, 1.0f), zeros(shape.c, 0.0f), dy(shape.Elements(), 1.0f);
   BackendPair backends;
-  const auto r = backends.onednn.BatchNorm(shape, Activation::kRelu, x, ones, zeros, dy);
+  const auto r = backends.candidate.BatchNorm(shape, Activation::kRelu, x, ones, zeros, dy);
   for (int64_t c = 0; c < shape.c; ++c) {
     int64_t passed = 0;
     for (int64_t i = c; i < shape.Elements(); i += shape.c) passed += r.y[i] > 0 ? 1 : 0;
@@ -72,7 +72,7 @@ TEST(BatchNorm, ReluMasksOfForwardAndBackwardAgree) {
 TEST(BatchNormParity, RunningStatisticsFollowTheBatch) {
   BackendPair backends;
   const Floats mean = {1, -2}, variance = {4, 9};
-  for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+  for (OpRunner* runner : {&backends.reference, &backends.candidate}) {
     Floats running_mean = {0, 0}, running_variance = {1, 1};
     ASSERT_TRUE(runner->ops()
                     .BatchNormUpdateRunning(runner->stream(), 2, 5, 0.1, mean.data(),

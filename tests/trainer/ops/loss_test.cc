@@ -1,4 +1,4 @@
-// Softmax cross-entropy: parity of the backends and the cases in which others return NaN.
+// Softmax cross-entropy: parity with the reference and the cases in which others return NaN.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/trainer/ops/op_runner.h"
+#include "tests/trainer/ops/backend_pair.h"
 #include "tests/trainer/random_tensor.h"
 #include "tests/trainer/tensor_near.h"
 
@@ -58,15 +58,15 @@ void ExpectNearResults(const LossResults& actual, const LossResults& expected) {
 const Shape kShapes[] = {{2, 9, 11, 2}, {1, 1, 1, 3},   {3, 17, 19, 12}, {2, 8, 8, 16},
                          {1, 7, 5, 21}, {2, 3, 4, 150}, {5, 1, 1, 10}};
 
-TEST(LossParity, OnednnAgreesWithReference) {
+TEST(LossParity, AgreesWithReference) {
   BackendPair backends;
   for (const Shape& shape : kShapes) {
     const LabeledBatch batch(shape);
-    ExpectNearResults(backends.onednn.Loss(batch.Call(), batch.logits),
+    ExpectNearResults(backends.candidate.Loss(batch.Call(), batch.logits),
                       backends.reference.Loss(batch.Call(), batch.logits));
     LossCall plain = batch.Call();
     plain.class_weights = plain.row_weights = nullptr;
-    ExpectNearResults(backends.onednn.Loss(plain, batch.logits),
+    ExpectNearResults(backends.candidate.Loss(plain, batch.logits),
                       backends.reference.Loss(plain, batch.logits));
   }
 }
@@ -88,14 +88,14 @@ TEST(LossParity, TermsAgreeWithReference) {
       }
       call.cross_entropy = 0.5;
       call.label_smoothing = 0.2;
-      ExpectNearResults(backends.onednn.Loss(call, batch.logits),
+      ExpectNearResults(backends.candidate.Loss(call, batch.logits),
                         backends.reference.Loss(call, batch.logits));
       call.dice = 3;
-      ExpectNearResults(backends.onednn.Loss(call, batch.logits),
+      ExpectNearResults(backends.candidate.Loss(call, batch.logits),
                         backends.reference.Loss(call, batch.logits));
       call.probabilities = probabilities.data();
       call.probability_limit = &limit;
-      ExpectNearResults(backends.onednn.Loss(call, batch.logits),
+      ExpectNearResults(backends.candidate.Loss(call, batch.logits),
                         backends.reference.Loss(call, batch.logits));
     }
   }
@@ -112,7 +112,7 @@ TEST(LossParity, TargetProbabilitiesAndTheirCountsAgreeWithReference) {
     for (const LossCall& call : {batch.Call(), dense}) {
       std::vector<Floats> probabilities;
       std::vector<std::vector<double>> counts;
-      for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+      for (OpRunner* runner : {&backends.reference, &backends.candidate}) {
         Floats& p = probabilities.emplace_back(shape.Pixels());
         std::vector<double>& c = counts.emplace_back(kProbabilityBins, 7.0);
         OpTable& ops = runner->ops();
@@ -131,14 +131,14 @@ TEST(LossParity, TargetProbabilitiesAndTheirCountsAgreeWithReference) {
 class EachBackend : public testing::TestWithParam<const char*> {
  protected:
   OpRunner& runner() {
-    return GetParam() == std::string("reference") ? backends_.reference : backends_.onednn;
+    return GetParam() == std::string("reference") ? backends_.reference : backends_.candidate;
   }
 
  private:
   BackendPair backends_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Backends, EachBackend, testing::Values("reference", "onednn"),
+INSTANTIATE_TEST_SUITE_P(Backends, EachBackend, testing::Values("reference", "candidate"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST_P(EachBackend, UniformLogitsCostTheLogarithmOfTheClasses) {

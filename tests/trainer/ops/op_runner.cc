@@ -3,9 +3,6 @@
 #include <cstring>
 #include <utility>
 
-#include "trainer/ops/onednn/onednn_backend.h"
-#include "trainer/ops/reference/reference_backend.h"
-
 namespace shardmill {
 namespace {
 
@@ -101,8 +98,5 @@ LossResults OpRunner::Loss(LossCall call, const Floats& logits) {
   }
   return results;
 }
-
-BackendPair::BackendPair()
-    : reference(CreateReferenceOps(ElementType::kF32)), onednn(Value(CreateOnednnOps())) {}
 
 }  // namespace shardmill

@@ -58,11 +58,4 @@ class OpRunner {
   DeviceBuffer workspace_;
 };
 
-// The two backends side by side.
-struct BackendPair {
-  BackendPair();
-  OpRunner reference;
-  OpRunner onednn;
-};
-
 }  // namespace shardmill

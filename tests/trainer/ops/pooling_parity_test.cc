@@ -1,10 +1,10 @@
-// Pooling, concatenation and the small operations of the CPU backend against the reference.
+// Pooling, concatenation and the small operations of a backend against the reference.
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "tests/trainer/ops/op_runner.h"
+#include "tests/trainer/ops/backend_pair.h"
 #include "tests/trainer/random_tensor.h"
 #include "tests/trainer/tensor_near.h"
 
@@ -34,7 +34,7 @@ const PoolCase kPoolCases[] = {
 
 class MaxPoolParity : public testing::TestWithParam<PoolCase> {};
 
-TEST_P(MaxPoolParity, OnednnAgreesWithReference) {
+TEST_P(MaxPoolParity, AgreesWithReference) {
   const PoolShape shape = {GetParam().input, GetParam().window};
   ASSERT_TRUE(shape.Check().ok()) << shape.Check().message();
   // Few different values, so that many maxima are ties.
@@ -44,7 +44,7 @@ TEST_P(MaxPoolParity, OnednnAgreesWithReference) {
   BackendPair backends;
   for (const GradientMode mode : kModes) {
     const auto expected = backends.reference.MaxPool(shape, x, dy, mode, before);
-    const auto actual = backends.onednn.MaxPool(shape, x, dy, mode, before);
+    const auto actual = backends.candidate.MaxPool(shape, x, dy, mode, before);
     EXPECT_EQ(actual.y, expected.y);
     EXPECT_EQ(actual.indices, expected.indices);
     EXPECT_TRUE(TensorNear(actual.dx, expected.dx, kElementTolerance));
@@ -63,14 +63,14 @@ TEST(PoolShape, BadNumbersAreRefused) {
   EXPECT_TRUE((PoolShape{input, SquareWindow(2, 2, 0)}).Check().ok());
 }
 
-TEST(GlobalAveragePoolParity, OnednnAgreesWithReference) {
+TEST(GlobalAveragePoolParity, AgreesWithReference) {
   BackendPair backends;
   for (const Shape& shape : {Shape{3, 5, 7, 9}, Shape{1, 1, 1, 1}, Shape{2, 31, 30, 16}}) {
     const Floats x = RandomTensor<float>(shape.Elements(), 1, "x");
     const Floats dy = RandomTensor<float>(shape.n * shape.c, 1, "dy");
     for (const GradientMode mode : kModes) {
       std::vector<Floats> results;
-      for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+      for (OpRunner* runner : {&backends.reference, &backends.candidate}) {
         Floats y(dy.size()), dx = x;
         ASSERT_TRUE(runner->ops()
                         .GlobalAveragePoolForward(runner->stream(), shape, x.data(), y.data())
@@ -88,7 +88,7 @@ TEST(GlobalAveragePoolParity, OnednnAgreesWithReference) {
   }
 }
 
-TEST(ConcatParity, OnednnAgreesWithReference) {
+TEST(ConcatParity, AgreesWithReference) {
   const std::vector<std::vector<Shape>> cases = {
       {{2, 6, 5, 8}, {2, 6, 5, 8}},
       {{2, 6, 5, 3}, {2, 6, 5, 4}},
@@ -104,7 +104,7 @@ TEST(ConcatParity, OnednnAgreesWithReference) {
     const Floats dy = RandomTensor<float>(whole.Elements(), 1, "dy");
     for (const GradientMode mode : kModes) {
       std::vector<std::vector<Floats>> results;
-      for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+      for (OpRunner* runner : {&backends.reference, &backends.candidate}) {
         std::vector<Floats> tensors;  // the gradients, then the output
         for (const Shape& shape : shapes) {
           tensors.push_back(RandomTensor<float>(shape.Elements(), 1, "x"));
@@ -134,7 +134,7 @@ TEST(ConcatParity, PartsWithoutGradientAreLeftAlone) {
   BackendPair backends;
   const Shape shape = {1, 2, 2, 1}, whole = {1, 2, 2, 2};
   const Floats x(4, 1.0f), dy = {1, 2, 3, 4, 5, 6, 7, 8};
-  for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+  for (OpRunner* runner : {&backends.reference, &backends.candidate}) {
     Floats dx(4);
     const ConcatPart parts[] = {{shape, x.data(), nullptr, GradientMode::kOverwrite},
                                 {shape, x.data(), dx.data(), GradientMode::kOverwrite}};
@@ -143,12 +143,12 @@ TEST(ConcatParity, PartsWithoutGradientAreLeftAlone) {
   }
 }
 
-TEST(AddParity, OnednnAgreesWithReference) {
+TEST(AddParity, AgreesWithReference) {
   BackendPair backends;
   for (const int64_t size : {1, 17, 100003}) {
     const Floats x = RandomTensor<float>(size, 1, "x"), y = RandomTensor<float>(size, 1, "y");
     std::vector<Floats> sums;
-    for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+    for (OpRunner* runner : {&backends.reference, &backends.candidate}) {
       sums.push_back(y);
       ASSERT_TRUE(runner->ops().Add(runner->stream(), size, x.data(), sums.back().data()).ok());
     }
@@ -162,7 +162,7 @@ void ExpectEqualNormalization(ImageType type, const Shape& shape, const std::vec
   Floats inverse = RandomTensor<float>(shape.c, 5, "inverse");
   BackendPair backends;
   std::vector<Floats> results;
-  for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+  for (OpRunner* runner : {&backends.reference, &backends.candidate}) {
     Floats y(shape.Elements());
     ASSERT_TRUE(runner->ops()
                     .NormalizeImages(runner->stream(), shape, type, images.data(), mean.data(),
@@ -173,7 +173,7 @@ void ExpectEqualNormalization(ImageType type, const Shape& shape, const std::vec
   EXPECT_TRUE(TensorNear(results[1], results[0], kElementTolerance)) << ShapeText(shape);
 }
 
-TEST(NormalizeImagesParity, OnednnAgreesWithReference) {
+TEST(NormalizeImagesParity, AgreesWithReference) {
   for (const Shape& shape :
        {Shape{2, 37, 71, 3}, Shape{1, 5, 3, 1}, Shape{2, 64, 50, 4}, Shape{1, 9, 9, 70}}) {
     const int64_t n = shape.Elements();

@@ -1,12 +1,12 @@
 // Activations, dropout, average pooling, unpooling, upsampling and the operations on sequences of
-// the CPU backend against the reference, and both against values that were worked out by hand.
+// a backend against the reference, and both against values that were worked out by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 #include <vector>
 
-#include "tests/trainer/ops/op_runner.h"
+#include "tests/trainer/ops/backend_pair.h"
 #include "tests/trainer/random_tensor.h"
 #include "tests/trainer/tensor_near.h"
 
@@ -20,7 +20,7 @@ void ExpectParity(double tolerance,
                   const std::function<std::vector<Floats>(OpTable& ops, Stream& stream)>& body) {
   BackendPair backends;
   const auto expected = body(backends.reference.ops(), backends.reference.stream());
-  const auto actual = body(backends.onednn.ops(), backends.onednn.stream());
+  const auto actual = body(backends.candidate.ops(), backends.candidate.stream());
   ASSERT_EQ(actual.size(), expected.size());
   for (size_t i = 0; i < actual.size(); ++i) {
     EXPECT_TRUE(TensorNear(actual[i], expected[i], tolerance)) << "tensor " << i;
@@ -29,7 +29,7 @@ void ExpectParity(double tolerance,
 
 void Succeed(const Status& status) { ASSERT_TRUE(status.ok()) << status.ToString(); }
 
-TEST(ActivationParity, OnednnAgreesWithReference) {
+TEST(ActivationParity, AgreesWithReference) {
   for (const Activation activation : {Activation::kNone, Activation::kRelu, Activation::kRelu6}) {
     for (const int64_t size : {1, 17, 100003}) {
       Floats x = RandomTensor<float>(size, 1, "x");
@@ -48,7 +48,7 @@ TEST(ActivationParity, OnednnAgreesWithReference) {
 TEST(ActivationParity, Relu6HoldsValuesBetweenZeroAndSix) {
   const Floats x = {-1, 0, 3, 6, 7}, dy = {1, 2, 3, 4, 5};
   BackendPair backends;
-  for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+  for (OpRunner* runner : {&backends.reference, &backends.candidate}) {
     Floats y(5), dx(5);
     Succeed(runner->ops().ActivationForward(runner->stream(), Activation::kRelu6, 5, x.data(),
                                             y.data()));
@@ -59,7 +59,7 @@ TEST(ActivationParity, Relu6HoldsValuesBetweenZeroAndSix) {
   }
 }
 
-TEST(PreluParity, OnednnAgreesWithReference) {
+TEST(PreluParity, AgreesWithReference) {
   for (const Shape& shape : {Shape{2, 5, 7, 3}, Shape{1, 1, 1, 1}, Shape{3, 33, 29, 16}}) {
     const Floats x = RandomTensor<float>(shape.Elements(), 1, "x");
     const Floats dy = RandomTensor<float>(shape.Elements(), 1, "dy");
@@ -78,7 +78,7 @@ TEST(PreluParity, OnednnAgreesWithReference) {
   }
 }
 
-TEST(DropoutParity, OnednnDropsTheSameAsReference) {
+TEST(DropoutParity, DropsTheSameAsReference) {
   const Shape shape = {3, 9, 11, 130};
   const Floats x = RandomTensor<float>(shape.Elements(), 1, "x");
   for (const bool whole_channels : {false, true}) {
@@ -99,8 +99,8 @@ TEST(Dropout, ShareAndScaleAreThoseAskedFor) {
   const Floats ones(shape.Elements(), 1.0f);
   for (const bool whole_channels : {false, true}) {
     Floats y(ones.size());
-    Succeed(backends.onednn.ops().Dropout(
-        backends.onednn.stream(), {shape, 3, 0, 0.2, whole_channels}, ones.data(), y.data()));
+    Succeed(backends.candidate.ops().Dropout(
+        backends.candidate.stream(), {shape, 3, 0, 0.2, whole_channels}, ones.data(), y.data()));
     double dropped = 0;
     for (size_t i = 0; i < y.size(); ++i) {
       EXPECT_TRUE(y[i] == 0 || y[i] == 1.25f);
@@ -117,7 +117,7 @@ TEST(Dropout, ShareAndScaleAreThoseAskedFor) {
 // The parts of a batch drop what the whole batch drops.
 TEST(Dropout, DependsOnTheRowOfTheGlobalBatchAndOnTheKey) {
   BackendPair backends;
-  OpRunner& runner = backends.onednn;
+  OpRunner& runner = backends.candidate;
   const Shape whole = {5, 6, 7, 8}, part = {2, 6, 7, 8};
   const Floats ones(whole.Elements(), 1.0f);
   for (const bool whole_channels : {false, true}) {
@@ -140,7 +140,7 @@ const PoolShape kPools[] = {
     {{1, 1, 1, 1}, SquareWindow(1, 1, 0)},
 };
 
-TEST(AveragePoolParity, OnednnAgreesWithReference) {
+TEST(AveragePoolParity, AgreesWithReference) {
   for (const PoolShape& shape : kPools) {
     const Floats x = RandomTensor<float>(shape.input.Elements(), 1, "x");
     const Floats dy = RandomTensor<float>(shape.Output().Elements(), 1, "dy");
@@ -159,14 +159,14 @@ TEST(AveragePoolParity, PaddingIsNotCounted) {
   BackendPair backends;
   const PoolShape shape = {{1, 2, 2, 1}, SquareWindow(3, 2, 1)};
   const Floats x = {1, 2, 3, 6};
-  for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+  for (OpRunner* runner : {&backends.reference, &backends.candidate}) {
     Floats y(1);
     Succeed(runner->ops().AveragePoolForward(runner->stream(), shape, x.data(), y.data()));
     EXPECT_EQ(y, Floats{3});
   }
 }
 
-TEST(MaxUnpoolParity, OnednnAgreesWithReferenceAndUndoesPooling) {
+TEST(MaxUnpoolParity, AgreesWithReferenceAndUndoesPooling) {
   for (const PoolShape& shape : kPools) {
     if (shape.window.stride_h < shape.window.kernel_h) continue;
     const Floats x = RandomTensor<float>(shape.input.Elements(), 1, "x");
@@ -189,7 +189,7 @@ TEST(MaxUnpoolParity, OnednnAgreesWithReferenceAndUndoesPooling) {
   }
 }
 
-TEST(UpsampleParity, OnednnAgreesWithReference) {
+TEST(UpsampleParity, AgreesWithReference) {
   for (const UpsampleMode upsample : {UpsampleMode::kNearest, UpsampleMode::kBilinear}) {
     for (const UpsampleShape& shape :
          {UpsampleShape{{2, 5, 7, 3}, 2, 2, upsample}, UpsampleShape{{1, 1, 1, 1}, 4, 3, upsample},
@@ -212,7 +212,7 @@ TEST(UpsampleParity, OnednnAgreesWithReference) {
 TEST(UpsampleParity, PixelCentresLieAtAHalf) {
   BackendPair backends;
   const Floats x = {0, 4, 8};
-  for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+  for (OpRunner* runner : {&backends.reference, &backends.candidate}) {
     Floats linear(6), nearest(6);
     Succeed(runner->ops().UpsampleForward(
         runner->stream(), {{1, 1, 3, 1}, 1, 2, UpsampleMode::kBilinear}, x.data(), linear.data()));
@@ -223,7 +223,7 @@ TEST(UpsampleParity, PixelCentresLieAtAHalf) {
   }
 }
 
-TEST(StatisticsPoolParity, OnednnAgreesWithReference) {
+TEST(StatisticsPoolParity, AgreesWithReference) {
   for (const Shape& shape : {Shape{3, 1, 9, 5}, Shape{2, 1, 40, 130}, Shape{1, 1, 1, 3}}) {
     const Floats x = RandomTensor<float>(shape.Elements(), 1, "x");
     const Floats dy = RandomTensor<float>(shape.n * 2 * shape.c, 1, "dy");
@@ -251,7 +251,7 @@ TEST(StatisticsPoolParity, FramesBehindTheLengthDoNotCount) {
   BackendPair backends;
   const Floats x = {1, 3, 100, 2, 4, 6};
   const std::vector<int32_t> lengths = {2, 3};
-  for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+  for (OpRunner* runner : {&backends.reference, &backends.candidate}) {
     Floats y(4), zeroed = x;
     Succeed(runner->ops().StatisticsPoolForward(runner->stream(), {2, 1, 3, 1}, lengths.data(),
                                                 x.data(), y.data()));

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "tests/trainer/ops/op_runner.h"
+#include "tests/trainer/ops/backend_pair.h"
 #include "tests/trainer/random_tensor.h"
 #include "tests/trainer/tensor_near.h"
 
@@ -40,7 +40,8 @@ TEST(VectorTargets, BatchNormAgreesWithReference) {
     const auto expected =
         backends.reference.BatchNorm(shape, Activation::kRelu, x, scale, scale, dy);
     ForEachTarget([&](const char* target) {
-      const auto actual = backends.onednn.BatchNorm(shape, Activation::kRelu, x, scale, scale, dy);
+      const auto actual =
+          backends.candidate.BatchNorm(shape, Activation::kRelu, x, scale, scale, dy);
       EXPECT_TRUE(TensorNear(actual.variance, expected.variance, kNormTolerance)) << target;
       EXPECT_TRUE(TensorNear(actual.y, expected.y, kNormTolerance)) << target;
       EXPECT_TRUE(SumsNear(actual.dscale, expected.dscale, terms, kSumTolerance)) << target;
@@ -65,13 +66,13 @@ TEST(VectorTargets, LossAndArgmaxAgreeWithReference) {
                             best.data())
                     .ok());
     ForEachTarget([&](const char* target) {
-      const auto actual = backends.onednn.Loss(call, logits);
+      const auto actual = backends.candidate.Loss(call, logits);
       EXPECT_NEAR(actual.loss_sum, expected.loss_sum, kSoftmaxTolerance * (1 + expected.loss_sum))
           << target;
       EXPECT_TRUE(TensorNear(actual.dlogits, expected.dlogits, kSoftmaxTolerance)) << target;
-      ASSERT_TRUE(backends.onednn.ops()
-                      .Argmax(backends.onednn.stream(), shape, logits.data(), LabelType::kIndexU16,
-                              largest.data())
+      ASSERT_TRUE(backends.candidate.ops()
+                      .Argmax(backends.candidate.stream(), shape, logits.data(),
+                              LabelType::kIndexU16, largest.data())
                       .ok());
       EXPECT_EQ(largest, best) << target;
     });
@@ -93,11 +94,11 @@ TEST(VectorTargets, PoolingAndNormalisationAgreeWithReference) {
                                    pixels.data(), mean.data(), factor.data(), normalized.data())
                   .ok());
   ForEachTarget([&](const char* target) {
-    const auto actual = backends.onednn.MaxPool(pool, x, dy, GradientMode::kAdd, x);
+    const auto actual = backends.candidate.MaxPool(pool, x, dy, GradientMode::kAdd, x);
     EXPECT_EQ(actual.indices, expected.indices) << target;
     EXPECT_TRUE(TensorNear(actual.dx, expected.dx, kElementTolerance)) << target;
-    ASSERT_TRUE(backends.onednn.ops()
-                    .NormalizeImages(backends.onednn.stream(), images, ImageType::kU8,
+    ASSERT_TRUE(backends.candidate.ops()
+                    .NormalizeImages(backends.candidate.stream(), images, ImageType::kU8,
                                      pixels.data(), mean.data(), factor.data(), y.data())
                     .ok());
     EXPECT_TRUE(TensorNear(y, normalized, kElementTolerance)) << target;

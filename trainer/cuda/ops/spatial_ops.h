@@ -1,0 +1,165 @@
+// Operations that move values between pixels: pooling, upsampling, concatenation, sequences.
+#pragma once
+
+#include "trainer/cuda/kernels/concat.h"
+#include "trainer/cuda/kernels/pooling.h"
+#include "trainer/cuda/kernels/upsample.h"
+#include "trainer/cuda/kernels/whole_image.h"
+#include "trainer/cuda/ops/kernel_backend.h"
+
+namespace shardmill {
+
+template <typename Base>
+class SpatialOps : public Base {
+ public:
+  using Base::Base;
+
+  Status MaxPoolForward(Stream& stream, const PoolShape& shape, const void* x, void* y,
+                        uint8_t* indices) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const PoolGeometry pool(shape);
+      const MaxPoolForwardKernel<T> kernel = {pool, As<T>(x), As<T>(y), indices};
+      return this->Launch(stream, PlacesOf<T>(pool.output), kernel);
+    });
+  }
+
+  Status MaxPoolBackward(Stream& stream, const PoolShape& shape, const void* dy,
+                         const uint8_t* indices, GradientMode mode, void* dx) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const MaxPoolBackwardKernel<T> kernel = {PoolGeometry(shape), As<T>(dy), indices, mode,
+                                               As<T>(dx)};
+      return this->Launch(stream, PlacesOf<T>(shape.input), kernel);
+    });
+  }
+
+  Status MaxPoolGather(Stream& stream, const PoolShape& shape, const void* x,
+                       const uint8_t* indices, GradientMode mode, void* y) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const PoolGeometry pool(shape);
+      const MaxPoolGatherKernel<T> kernel = {pool, As<T>(x), indices, mode, As<T>(y)};
+      return this->Launch(stream, PlacesOf<T>(pool.output), kernel);
+    });
+  }
+
+  Status AveragePoolForward(Stream& stream, const PoolShape& shape, const void* x,
+                            void* y) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const PoolGeometry pool(shape);
+      const AveragePoolForwardKernel<T> kernel = {pool, As<T>(x), As<T>(y)};
+      return this->Launch(stream, PlacesOf<T>(pool.output), kernel);
+    });
+  }
+
+  Status AveragePoolBackward(Stream& stream, const PoolShape& shape, const void* dy,
+                             GradientMode mode, void* dx) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const AveragePoolBackwardKernel<T> kernel = {PoolGeometry(shape), As<T>(dy), mode, As<T>(dx)};
+      return this->Launch(stream, PlacesOf<T>(shape.input), kernel);
+    });
+  }
+
+  Status UpsampleForward(Stream& stream, const UpsampleShape& shape, const void* x,
+                         void* y) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const UpsampleForwardKernel<T> kernel = {shape, shape.Output(), As<T>(x), As<T>(y)};
+      return this->Launch(stream, PlacesOf<T>(shape.Output()), kernel);
+    });
+  }
+
+  Status UpsampleBackward(Stream& stream, const UpsampleShape& shape, const void* dy,
+                          GradientMode mode, void* dx) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const UpsampleBackwardKernel<T> kernel = {shape, shape.Output(), As<T>(dy), mode, As<T>(dx)};
+      return this->Launch(stream, PlacesOf<T>(shape.input), kernel);
+    });
+  }
+
+  Status StatisticsPoolForward(Stream& stream, const Shape& shape, const int32_t* lengths,
+                               const void* x, void* y) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const StatisticsPoolForwardKernel<T> kernel = {shape, lengths, OpTable::kStatisticsEpsilon,
+                                                     As<T>(x), As<T>(y)};
+      return this->Launch(stream, shape.n * GroupsOf<T>(shape.c), kernel);
+    });
+  }
+
+  Status StatisticsPoolBackward(Stream& stream, const Shape& shape, const int32_t* lengths,
+                                const void* x, const void* y, const void* dy, GradientMode mode,
+                                void* dx) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const StatisticsPoolBackwardKernel<T> kernel = {shape,     lengths, As<T>(x), As<T>(y),
+                                                      As<T>(dy), mode,    As<T>(dx)};
+      return this->Launch(stream, PlacesOf<T>(shape), kernel);
+    });
+  }
+
+  Status ZeroPadding(Stream& stream, const Shape& shape, const int32_t* lengths, void* x) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      return this->Launch(stream, PlacesOf<T>(shape),
+                          ZeroPaddingKernel<T>{shape, lengths, As<T>(x)});
+    });
+  }
+
+  Status GlobalAveragePoolForward(Stream& stream, const Shape& shape, const void* x,
+                                  void* y) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const GlobalAveragePoolForwardKernel<T> kernel = {shape, As<T>(x), As<T>(y)};
+      return this->Launch(stream, shape.n * GroupsOf<T>(shape.c), kernel);
+    });
+  }
+
+  Status GlobalAveragePoolBackward(Stream& stream, const Shape& shape, const void* dy,
+                                   GradientMode mode, void* dx) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const GlobalAveragePoolBackwardKernel<T> kernel = {shape, As<T>(dy), mode, As<T>(dx)};
+      return this->Launch(stream, PlacesOf<T>(shape), kernel);
+    });
+  }
+
+  Status ConcatForward(Stream& stream, const Shape& whole, const ConcatPart* parts, int count,
+                       void* y) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      int64_t channel = 0;
+      for (const ConcatPart* part = parts; part < parts + count; ++part) {
+        const ConcatForwardKernel<T> kernel = {part->shape, whole, channel, As<T>(part->x),
+                                               As<T>(y)};
+        const int64_t calls = whole.Pixels() * GroupsOf<T>(part->shape.c);
+        RETURN_IF_ERROR(this->Launch(stream, calls, kernel));
+        channel += part->shape.c;
+      }
+      return OkStatus();
+    });
+  }
+
+  Status ConcatBackward(Stream& stream, const Shape& whole, const ConcatPart* parts, int count,
+                        const void* dy) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      int64_t channel = 0;
+      for (const ConcatPart* part = parts; part < parts + count; ++part) {
+        const ConcatBackwardKernel<T> kernel = {part->shape, whole,      channel,
+                                                As<T>(dy),   part->mode, As<T>(part->dx)};
+        if (part->dx != nullptr) {
+          RETURN_IF_ERROR(this->Launch(stream, PlacesOf<T>(part->shape), kernel));
+        }
+        channel += part->shape.c;
+      }
+      return OkStatus();
+    });
+  }
+};
+
+}  // namespace shardmill

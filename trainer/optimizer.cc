@@ -6,74 +6,17 @@
 namespace shardmill {
 namespace {
 
-// The kernels below are written so that the compiler turns each loop into vector code.
-
-void PlainSgd(int64_t count, float* __restrict p, const float* __restrict g, float scale,
-              float decay, float rate) {
-  for (int64_t i = 0; i < count; ++i) p[i] -= rate * (scale * g[i] + decay * p[i]);
-}
-
-void MomentumSgd(int64_t count, float* __restrict p, const float* __restrict g, float* __restrict v,
-                 float scale, float decay, float rate, float momentum) {
+// Written so that the compiler turns the loop into vector code.
+template <UpdateRule rule>
+void UpdateAll(const UpdateFactors& given, int64_t count, float* __restrict p,
+               const float* __restrict g, float* __restrict first, float* __restrict second) {
+  const UpdateFactors factors = given;
   for (int64_t i = 0; i < count; ++i) {
-    v[i] = momentum * v[i] + (scale * g[i] + decay * p[i]);
-    p[i] -= rate * v[i];
+    // Rules without moments have no buffers for them.
+    float* own_first = rule == UpdateRule::kPlainSgd ? nullptr : first + i;
+    float* own_second = rule == UpdateRule::kAdam ? second + i : nullptr;
+    UpdateParameter<rule>(factors, g[i], p + i, own_first, own_second);
   }
-}
-
-void NesterovSgd(int64_t count, float* __restrict p, const float* __restrict g, float* __restrict v,
-                 float scale, float decay, float rate, float momentum) {
-  for (int64_t i = 0; i < count; ++i) {
-    const float gradient = scale * g[i] + decay * p[i];
-    v[i] = momentum * v[i] + gradient;
-    p[i] -= rate * (gradient + momentum * v[i]);
-  }
-}
-
-struct AdamFactors {
-  float beta1, one_minus_beta1, beta2, one_minus_beta2, epsilon;
-  float rate;               // with the bias correction of the first moment
-  float second_correction;  // 1 / sqrt(1 - beta2^step)
-  float gradient_decay;     // adam
-  float shrink;             // adamw: 1 - rate * decay
-};
-
-void AdamKernel(int64_t count, float* __restrict p, const float* __restrict g, float* __restrict m,
-                float* __restrict v, float scale, const AdamFactors& f) {
-  for (int64_t i = 0; i < count; ++i) {
-    const float gradient = scale * g[i] + f.gradient_decay * p[i];
-    m[i] = f.beta1 * m[i] + f.one_minus_beta1 * gradient;
-    v[i] = f.beta2 * v[i] + f.one_minus_beta2 * gradient * gradient;
-    p[i] = f.shrink * p[i] - f.rate * m[i] / (std::sqrt(v[i]) * f.second_correction + f.epsilon);
-  }
-}
-
-void RmsPropKernel(int64_t count, float* __restrict p, const float* __restrict g,
-                   float* __restrict v, float scale, float decay, float rate,
-                   const OptimizerOptions& options) {
-  const auto keep = static_cast<float>(options.rms_decay);
-  const auto take = static_cast<float>(1 - options.rms_decay);
-  const auto epsilon = static_cast<float>(options.epsilon);
-  for (int64_t i = 0; i < count; ++i) {
-    const float gradient = scale * g[i] + decay * p[i];
-    v[i] = keep * v[i] + take * gradient * gradient;
-    p[i] -= rate * gradient / (std::sqrt(v[i]) + epsilon);
-  }
-}
-
-AdamFactors FactorsOf(const OptimizerOptions& o, double steps, double rate, double decay) {
-  AdamFactors f;
-  f.beta1 = static_cast<float>(o.beta1);
-  f.one_minus_beta1 = static_cast<float>(1 - o.beta1);
-  f.beta2 = static_cast<float>(o.beta2);
-  f.one_minus_beta2 = static_cast<float>(1 - o.beta2);
-  f.epsilon = static_cast<float>(o.epsilon);
-  f.rate = static_cast<float>(rate / (1 - std::pow(o.beta1, steps)));
-  f.second_correction = static_cast<float>(1 / std::sqrt(1 - std::pow(o.beta2, steps)));
-  const bool decoupled = o.kind == OptimizerKind::kAdamW;
-  f.gradient_decay = static_cast<float>(decoupled ? 0 : decay);
-  f.shrink = static_cast<float>(decoupled ? 1 - rate * decay : 1);
-  return f;
 }
 
 int BuffersOf(const OptimizerOptions& options) {
@@ -117,6 +60,45 @@ Result<OptimizerKind> ParseOptimizerKind(std::string_view name) {
                               "'; known: sgd, adam, adamw, rmsprop");
 }
 
+UpdateRule RuleOf(const OptimizerOptions& options) {
+  switch (options.kind) {
+    case OptimizerKind::kSgd:
+      if (options.momentum == 0) return UpdateRule::kPlainSgd;
+      return options.nesterov ? UpdateRule::kNesterovSgd : UpdateRule::kMomentumSgd;
+    case OptimizerKind::kRmsProp:
+      return UpdateRule::kRmsProp;
+    default:
+      return UpdateRule::kAdam;
+  }
+}
+
+UpdateFactors FactorsOf(const OptimizerOptions& options, uint64_t step, double rate, double decay,
+                        float gradient_scale) {
+  UpdateFactors f;
+  f.rate = static_cast<float>(rate);
+  f.gradient_scale = gradient_scale;
+  f.decay = static_cast<float>(decay);
+  f.epsilon = static_cast<float>(options.epsilon);
+  if (options.kind == OptimizerKind::kSgd) {
+    f.keep_first = static_cast<float>(options.momentum);
+  } else if (options.kind == OptimizerKind::kRmsProp) {
+    f.keep_second = static_cast<float>(options.rms_decay);
+    f.take_second = static_cast<float>(1 - options.rms_decay);
+  } else {
+    const auto steps = static_cast<double>(step);
+    f.keep_first = static_cast<float>(options.beta1);
+    f.take_first = static_cast<float>(1 - options.beta1);
+    f.keep_second = static_cast<float>(options.beta2);
+    f.take_second = static_cast<float>(1 - options.beta2);
+    f.rate = static_cast<float>(rate / (1 - std::pow(options.beta1, steps)));
+    f.second_correction = static_cast<float>(1 / std::sqrt(1 - std::pow(options.beta2, steps)));
+    const bool decoupled = options.kind == OptimizerKind::kAdamW;
+    f.decay = static_cast<float>(decoupled ? 0 : decay);
+    f.shrink = static_cast<float>(decoupled ? 1 - rate * decay : 1);
+  }
+  return f;
+}
+
 Result<Optimizer> Optimizer::Create(const OptimizerOptions& options,
                                     std::vector<ParameterRange> ranges) {
   RETURN_IF_ERROR(CheckOptions(options));
@@ -143,25 +125,26 @@ void Optimizer::Step(float* parameters, const float* gradients, double rate, flo
 
 void Optimizer::StepRange(const ParameterRange& range, float* parameters, const float* gradients,
                           double rate, float gradient_scale) {
-  const OptimizerOptions& o = options_;
-  const int64_t count = range.end - range.begin;
-  float* p = parameters + range.begin;
-  const float* g = gradients + range.begin;
-  const double decay = range.decay ? o.weight_decay : 0;
-  const auto decay_f = static_cast<float>(decay);
-  const auto rate_f = static_cast<float>(rate);
-  if (moments_.empty()) return PlainSgd(count, p, g, gradient_scale, decay_f, rate_f);
-  float* first = moments_[0].data() + range.begin;
-  if (o.kind == OptimizerKind::kSgd) {
-    auto* kernel = o.nesterov ? NesterovSgd : MomentumSgd;
-    return kernel(count, p, g, first, gradient_scale, decay_f, rate_f,
-                  static_cast<float>(o.momentum));
+  const UpdateFactors factors = FactorsOf(options_, steps_taken_, rate,
+                                          range.decay ? options_.weight_decay : 0, gradient_scale);
+  const auto update = [&](auto* all) {
+    float* first = moments_.empty() ? nullptr : moments_[0].data() + range.begin;
+    float* second = moments_.size() < 2 ? nullptr : moments_[1].data() + range.begin;
+    all(factors, range.end - range.begin, parameters + range.begin, gradients + range.begin, first,
+        second);
+  };
+  switch (RuleOf(options_)) {
+    case UpdateRule::kPlainSgd:
+      return update(UpdateAll<UpdateRule::kPlainSgd>);
+    case UpdateRule::kMomentumSgd:
+      return update(UpdateAll<UpdateRule::kMomentumSgd>);
+    case UpdateRule::kNesterovSgd:
+      return update(UpdateAll<UpdateRule::kNesterovSgd>);
+    case UpdateRule::kAdam:
+      return update(UpdateAll<UpdateRule::kAdam>);
+    case UpdateRule::kRmsProp:
+      return update(UpdateAll<UpdateRule::kRmsProp>);
   }
-  if (o.kind == OptimizerKind::kRmsProp) {
-    return RmsPropKernel(count, p, g, first, gradient_scale, decay_f, rate_f, o);
-  }
-  const AdamFactors f = FactorsOf(o, static_cast<double>(steps_taken_), rate, decay);
-  AdamKernel(count, p, g, first, moments_[1].data() + range.begin, gradient_scale, f);
 }
 
 }  // namespace shardmill

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "reader/base/status.h"
+#include "trainer/optimizer_rule.h"
 
 namespace shardmill {
 
@@ -41,6 +42,12 @@ struct ParameterRange {
   int64_t end = 0;
   bool decay = false;
 };
+
+// The rule of these options, and its numbers in step `step` (1 is the first) for parameters with
+// this weight decay.
+UpdateRule RuleOf(const OptimizerOptions& options);
+UpdateFactors FactorsOf(const OptimizerOptions& options, uint64_t step, double rate, double decay,
+                        float gradient_scale);
 
 class Optimizer {
  public:

@@ -24,6 +24,9 @@ constexpr double kNormTolerance = 2e-5;
 // exp and log of the vector code.
 constexpr double kSoftmaxTolerance = 2e-6;
 
+// Results that were rounded to bf16 twice.
+constexpr double kBfloat16Tolerance = 0x1p-8;
+
 // |actual - expected| <= tolerance * (1 + |expected|) for every element.
 template <typename A, typename E>
 testing::AssertionResult TensorNear(const std::vector<A>& actual, const std::vector<E>& expected,

@@ -1,5 +1,5 @@
-// Sums that several indices of a kernel add to at once. Only whole numbers below 2^53: these add
-// without rounding, so the order does not matter.
+// Sums that several indices of a kernel add to at once. Only whole numbers (of doubles: below
+// 2^53), which add without rounding, so that the order does not matter.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ SHARDMILL_HD void AddWholeNumber(uint64_t number, uint64_t* sum) {
 #endif
 }
 
-// *smallest = the smaller one of both.
-SHARDMILL_HD void KeepSmaller(uint64_t number, uint64_t* smallest) {
+// *largest = the larger one of both.
+SHARDMILL_HD void KeepLarger(uint64_t number, uint64_t* largest) {
 #ifdef __CUDA_ARCH__
-  atomicMin(reinterpret_cast<unsigned long long*>(smallest),
+  atomicMax(reinterpret_cast<unsigned long long*>(largest),
             static_cast<unsigned long long>(number));
 #else
-  if (number < *smallest) *smallest = number;
+  if (number > *largest) *largest = number;
 #endif
 }
 

@@ -12,6 +12,10 @@ SHARDMILL_HD int64_t PixelAt(const Shape& shape, int64_t n, int64_t y, int64_t x
   return ((n * shape.h + y) * shape.w + x) * shape.c;
 }
 
+struct Interval {
+  int64_t begin, end;
+};
+
 // One group of channels of one pixel. Neighbouring indices are neighbours in memory.
 template <typename T>
 struct Place {

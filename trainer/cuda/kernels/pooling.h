@@ -8,10 +8,6 @@
 
 namespace shardmill {
 
-struct Interval {
-  int64_t begin, end;
-};
-
 // The outputs whose windows hold the input coordinate `input`.
 SHARDMILL_HD Interval WindowsOver(int64_t input, int64_t pad, int64_t kernel, int64_t stride,
                                   int64_t outputs) {

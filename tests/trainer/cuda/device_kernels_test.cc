@@ -1,5 +1,5 @@
-// The kernels on the GPU against the same kernels on the host. That this links proves that every
-// kernel which the operations launch is among those compiled for the GPU.
+// The kernels on the GPU against the same kernels on the host. That this links proves that all
+// kernels which are launched anywhere are among those that were compiled for the GPU.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 #include <string>
 
 #include "tests/trainer/cuda/operation_suite.h"
+#include "tests/trainer/cuda/step_suite.h"
 #include "tests/trainer/tensor_near.h"
 #include "trainer/cuda/kernels/device_launch.h"
-#include "trainer/cuda/ops/host_kernels.h"
+#include "trainer/cuda/ops/host_backend.h"
 #include "trainer/cuda/ops/kernel_ops.h"
-#include "trainer/cuda/ops/step_ops.h"
 #include "trainer/ops/host_ops.h"
 
 namespace shardmill {
@@ -56,42 +56,44 @@ bool HasDevice() {
   return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
 }
 
+using DeviceOps = KernelOps<SharedMemoryBackend>;
+using HostKernelOps = KernelOps<HostKernelBackend>;
+
 TEST(DeviceKernels, AgreeWithTheSameKernelsOnTheHost) {
   if (!HasDevice()) GTEST_SKIP() << "no GPU";
   for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
     const double tolerance = type == ElementType::kF32 ? kNormTolerance : kBfloat16Tolerance;
     for (const Shape& shape : {Shape{1, 5, 7, 3}, Shape{2, 9, 6, 17}, Shape{4, 32, 40, 64}}) {
       SCOPED_TRACE(ShapeText(shape));
-      KernelOps<SharedMemoryBackend> device(type);
-      const auto host = CreateHostKernelOps(type, KernelOrder::kAscending);
+      DeviceOps device(type);
+      HostKernelOps host(type, KernelOrder::kAscending);
       ExpectNearResults(RunOperations(&device, shape, SuiteLabels::kSome),
-                        RunOperations(host.get(), shape, SuiteLabels::kSome), tolerance);
+                        RunOperations(&host, shape, SuiteLabels::kSome), tolerance);
     }
   }
 }
 
-// The launches that are not in the op table; without a device they say so.
-TEST(DeviceKernels, LaunchesOfAStepAreCompiled) {
-  KernelOps<SharedMemoryBackend> backend(ElementType::kBf16);
-  StepOps<KernelOps<SharedMemoryBackend>> steps(&backend);
-  auto stream = backend.CreateStream();
-  ASSERT_TRUE(stream.ok());
-  auto memory = DeviceBuffer::Create(&backend, 4096);
-  if (!memory.ok()) {
-    EXPECT_EQ(memory.status().code(), StatusCode::kUnavailable);
-    GTEST_SKIP() << memory.status().message();
+TEST(DeviceKernels, StepsHaveTheBitsOfTheSameKernelsOnTheHost) {
+  if (!HasDevice()) GTEST_SKIP() << "no GPU";
+  for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
+    DeviceOps device(type);
+    HostKernelOps host(type, KernelOrder::kAscending);
+    const auto actual = StepSuite<DeviceOps>(&device).Run();
+    const auto expected = StepSuite<HostKernelOps>(&host).Run();
+    ExpectSameBits(actual, expected);
   }
-  auto* floats = static_cast<float*>(memory->data());
-  auto* numbers = reinterpret_cast<StepNumbers*>(floats + 256);
-  auto* narrow = reinterpret_cast<Bfloat16*>(floats + 512);
-  floats[3] = 1.5f;
-  Stream& s = **stream;
-  ASSERT_TRUE(steps.Narrow(s, 8, floats, narrow).ok());
-  EXPECT_EQ(ToFloat(narrow[3]), 1.5f);
-  ASSERT_TRUE(steps.MoveAverage(s, 8, numbers, floats, floats + 16).ok());
-  UpdateBuffers buffers = {};
-  ASSERT_TRUE(steps.Update(s, UpdateRule::kAdam, buffers, numbers).ok());
-  ASSERT_TRUE(steps.GradientNorm(s, 0, floats, nullptr, numbers, floats + 700).ok() || true);
+}
+
+// Without a device the launch itself says what is missing.
+TEST(DeviceKernels, LaunchWithoutADeviceIsAnError) {
+  if (HasDevice()) GTEST_SKIP() << "there is a GPU";
+  DeviceOps device(ElementType::kF32);
+  auto stream = device.CreateStream();
+  ASSERT_TRUE(stream.ok());
+  float values[4] = {};
+  const Status status = device.Add(**stream, 4, values, values);
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_FALSE(status.message().empty());
 }
 
 }  // namespace

@@ -200,8 +200,8 @@ void RunLosses(SuiteTensors* t, const Shape& shape, SuiteLabels labels) {
   Succeed(ops.TargetProbabilities(t->stream(), loss, logits, probabilities));
   t->KeepVector("probabilities", probabilities, pixels);
   auto* counts = static_cast<double*>(t->New(kProbabilityBins * 8));
-  Succeed(ops.CountProbabilities(t->stream(), pixels, t->Vector("some probabilities", pixels),
-                                 counts));
+  Succeed(
+      ops.CountProbabilities(t->stream(), pixels, t->Vector("some probabilities", pixels), counts));
   t->KeepDoubles("counts", counts, kProbabilityBins);
   void* classes = t->New(2 * pixels);
   Succeed(ops.Argmax(t->stream(), shape, logits, LabelType::kIndexU16, classes));
@@ -221,6 +221,14 @@ std::vector<SuiteResult> RunOperations(OpTable* ops, const Shape& shape, SuiteLa
   RunSequences(&tensors, shape);
   RunLosses(&tensors, shape, labels);
   return tensors.results();
+}
+
+void ExpectSameBits(const std::vector<SuiteResult>& actual,
+                    const std::vector<SuiteResult>& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    EXPECT_EQ(actual[i].values, expected[i].values) << expected[i].name;
+  }
 }
 
 void ExpectNearResults(const std::vector<SuiteResult>& actual,

@@ -22,6 +22,8 @@ struct SuiteResult {
 // gradient of an operation needs what its forward pass made, that is an input too.
 std::vector<SuiteResult> RunOperations(OpTable* ops, const Shape& shape, SuiteLabels labels);
 
+void ExpectSameBits(const std::vector<SuiteResult>& actual,
+                    const std::vector<SuiteResult>& expected);
 // Whether all results are near: each value within tolerance times (its size + the root of the mean
 // square of its tensor).
 void ExpectNearResults(const std::vector<SuiteResult>& actual,

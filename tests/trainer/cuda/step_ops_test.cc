@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
 #include <vector>
 
+#include "reader/color_change.h"
 #include "tests/trainer/random_tensor.h"
 #include "trainer/cuda/ops/host_backend.h"
 #include "trainer/cuda/ops/kernel_ops.h"
@@ -78,15 +82,15 @@ TEST_F(StepOpsTest, LongGradientsAreShortenedToTheLimit) {
   const Floats gradients = RandomTensor<float>(70001, 1, "gradients");
   double squares = 0;
   for (const float g : gradients) squares += static_cast<double>(g) * g;
-  std::vector<double> workspace(
-      StepOps<KernelOps<HostKernelBackend>>::NormWorkspaceBytes(70001) / 8);
+  std::vector<double> workspace(StepOps<KernelOps<HostKernelBackend>>::NormWorkspaceBytes(70001) /
+                                8);
   for (const double limit : {0.0, 10.0, 1e6}) {
     StepNumbers numbers;
     numbers.clip_norm = limit;
     double norm = 0;
-    ASSERT_TRUE(steps_.GradientNorm(*stream_, 70001, gradients.data(), &norm, &numbers,
-                                    workspace.data())
-                    .ok());
+    ASSERT_TRUE(
+        steps_.GradientNorm(*stream_, 70001, gradients.data(), &norm, &numbers, workspace.data())
+            .ok());
     EXPECT_NEAR(norm, std::sqrt(squares), 1e-9 * norm);
     const float scale = limit == 10 ? static_cast<float>(10 / norm) : 1.0f;
     EXPECT_EQ(numbers.plain.gradient_scale, scale);
@@ -205,32 +209,32 @@ TEST_F(StepOpsTest, InputIsCroppedTurnedNormalisedAndPadded) {
   }
 }
 
-// Contrast 1/2 around the mean of what the window shows, and red and blue exchanged.
-TEST_F(StepOpsTest, ColoursOfTheInputChange) {
-  InputBatch batch(2, 3, 3);
+// All four changes at once; the contrast turns around the mean of what the window shows.
+TEST_F(StepOpsTest, ColoursChangeAsInTheLoader) {
+  const ColorChange change = {60, 700, 1300, 20000};
+  InputBatch batch(3, 3, 3);
   batch.mean = {0, 0, 0};
   batch.factor = {1, 1, 1};
   InputRow& row = batch.rows[1];
-  row.top = -1;  // shows line 0 alone
+  row.top = -1;  // shows lines 0 and 1
   row.left = 2;
   row.changes_colors = true;
-  row.colors.contrast_permille = 500;
-  const int32_t exchange[3][3] = {{0, 0, 1 << 15}, {0, 1 << 15, 0}, {1 << 15, 0, 0}};
-  std::copy(&exchange[0][0], &exchange[0][0] + 9, &row.colors.factor[0][0]);
+  const ColorMap map = MakeColorMap(change, 0, 255);
+  for (int i = 0; i < 9; ++i) row.colors.factor[i / 3][i % 3] = map.factor[i / 3][i % 3];
+  row.colors.offset = map.offset;
+  row.colors.contrast_permille = change.contrast_permille;
   ASSERT_TRUE(steps_.PrepareInput(*stream_, batch.call).ok());
-  int64_t sum = 0;
-  for (int64_t i = 0; i < 9; ++i) sum += static_cast<int64_t>(batch.Pixel(1, 0, 2, i));
-  const int64_t mean = (sum << 16) / 9;
-  for (int64_t x = 0; x < 3; ++x) {
-    for (int64_t c = 0; c < 3; ++c) {
-      EXPECT_EQ(batch.y[18 + x * 3 + c], 9) << "padding keeps its colour";
-      const auto from = static_cast<int64_t>(batch.Pixel(1, 0, 2 + x, 2 - c));
-      const int64_t level = ((from << 15) + (1 << 15) + mean - mean / 2) >> 16;
-      EXPECT_EQ(batch.y[18 + 9 + x * 3 + c], static_cast<float>(level));
-    }
-    // The other row is as it was.
-    EXPECT_EQ(batch.y[x * 3], batch.Pixel(0, 0, x, 0));
+
+  std::vector<uint8_t> shown;
+  for (int64_t i = 0; i < 18; ++i) {
+    shown.push_back(static_cast<uint8_t>(batch.Pixel(1, i / 9, 2, i % 9)));
   }
+  const uint64_t sum = std::accumulate(shown.begin(), shown.end(), uint64_t{0});
+  MapColors(MakeColorMap(change, MeanLevel(sum, 18), 255), 6, shown.data());
+  Floats expected(9, 9.0f);  // padding keeps its colour
+  expected.insert(expected.end(), shown.begin(), shown.end());
+  EXPECT_EQ(Floats(batch.y.begin() + 27, batch.y.end()), expected);
+  EXPECT_EQ(batch.y[0], batch.Pixel(0, 0, 0, 0)) << "the other row is as it was";
 }
 
 TEST_F(StepOpsTest, InputOfBf16IsTheRoundedInput) {

@@ -65,8 +65,8 @@ class SuiteTensors {
   template <typename T>
   std::vector<T> Download(const void* memory, int64_t count) {
     std::vector<T> values(static_cast<size_t>(count));
-    Succeed(ops_.CopyToHost(*stream_, memory, count * static_cast<int64_t>(sizeof(T)),
-                            values.data()));
+    Succeed(
+        ops_.CopyToHost(*stream_, memory, count * static_cast<int64_t>(sizeof(T)), values.data()));
     Succeed(stream_->Synchronize());
     return values;
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/trainer/ops/op_runner.h"
+#include "tests/trainer/ops/backend_pair.h"
 #include "tests/trainer/tensor_near.h"
 #include "tests/trainer/torch/golden_file.h"
 
@@ -36,7 +36,7 @@ TEST(PytorchLosses, ValuesAndGradientsOfBothBackendsAgree) {
   const GoldenFile file("losses");
   EXPECT_EQ(file.cases().size(), 6u);
   BackendPair backends;
-  for (OpRunner* runner : {&backends.reference, &backends.onednn}) {
+  for (OpRunner* runner : {&backends.reference, &backends.candidate}) {
     for (const auto& [name, options] : file.cases()) {
       SCOPED_TRACE(std::string(runner->ops().name()) + ": " + name);
       ExpectLoss(file, name, runner);

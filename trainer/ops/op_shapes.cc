@@ -1,5 +1,7 @@
 #include "trainer/ops/op_shapes.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -121,6 +123,14 @@ Status UpsampleShape::Check() const {
     return InvalidArgumentError("the factors of upsampling must be at least 1");
   }
   return CheckShape(Output(), "the output");
+}
+
+UpsampleTap TapOf(UpsampleMode mode, int64_t output, int64_t factor, int64_t input_size) {
+  if (mode == UpsampleMode::kNearest) return {output / factor, output / factor, 0};
+  const double position = (static_cast<double>(output) + 0.5) / static_cast<double>(factor) - 0.5;
+  const auto below = static_cast<int64_t>(std::floor(position));
+  return {std::max<int64_t>(below, 0), std::min(below + 1, input_size - 1),
+          position - static_cast<double>(below)};
 }
 
 }  // namespace shardmill

@@ -69,14 +69,7 @@ struct UpsampleTap {
   int64_t first = 0, second = 0;
   double share = 0;
 };
-// Device code calls it too.
-constexpr UpsampleTap TapOf(UpsampleMode mode, int64_t output, int64_t factor, int64_t input_size) {
-  if (mode == UpsampleMode::kNearest) return {output / factor, output / factor, 0};
-  const double position = (static_cast<double>(output) + 0.5) / static_cast<double>(factor) - 0.5;
-  const int64_t below = position < 0 ? -1 : static_cast<int64_t>(position);
-  return {below < 0 ? 0 : below, below + 1 < input_size ? below + 1 : input_size - 1,
-          position - static_cast<double>(below)};
-}
+UpsampleTap TapOf(UpsampleMode mode, int64_t output, int64_t factor, int64_t input_size);
 
 // What a backward operation does with the gradient it makes.
 enum class GradientMode {

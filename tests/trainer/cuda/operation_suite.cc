@@ -192,6 +192,8 @@ void RunLosses(SuiteTensors* t, const Shape& shape, SuiteLabels labels) {
   Succeed(ops.SoftmaxCrossEntropy(t->stream(), loss, logits, sums, sums + 1, dlogits));
   t->KeepDoubles("cross-entropy", sums, 2);
   t->Keep("cross-entropy gradient", dlogits, size);
+  Succeed(ops.SoftmaxCrossEntropy(t->stream(), loss, logits, sums, sums + 1, nullptr));
+  t->KeepDoubles("cross-entropy without its gradient", sums, 2);
   void* from_zero = t->New(size * ElementBytes(ops.element_type()));
   Succeed(ops.AddDiceLoss(t->stream(), loss, logits, sums, sums + 1, from_zero));
   t->KeepDoubles("with Dice loss", sums, 2);

@@ -43,8 +43,8 @@ struct SliceMomentsKernel {
     const Group<T> first = LoadGroup(x + slice * slices.channels + channels.first, channels.count);
     Group<T> sums = {}, squares = {};
     float count = 0;
-    slices.ForEachPixel(index, [&](int64_t at) {
-      const Group<T> group = LoadGroup(x + at, channels.count);
+    slices.ForEachPixel(index, slices.MoveAtOnce(x), [&](int64_t at, auto how) {
+      const Group<T> group = LoadGroup(x + at, channels.count, how);
       for (int i = 0; i < Group<T>::kWidth; ++i) {
         const float difference = group[i] - first[i];
         sums[i] += difference;
@@ -54,10 +54,10 @@ struct SliceMomentsKernel {
     });
     const Group<T> origin = LoadGroup(x + channels.first, channels.count);
     SliceMoments* to = moments + slice * slices.channels + channels.first;
-    for (int i = 0; i < channels.count; ++i) {
+    ForEachIn<T>(channels.count, [&](int i) {
       const float mean = sums[i] / count;
       to[i] = {count, first[i] - origin[i] + mean, squares[i] - sums[i] * mean};
-    }
+    });
   }
 };
 
@@ -104,13 +104,14 @@ struct NormInput {
 // The numbers of a group of channels.
 template <typename T>
 struct NormFactors {
-  SHARDMILL_HD NormFactors(const NormInput<T>& norm, const Span<T>& channels) {
+  SHARDMILL_HD NormFactors(const NormInput<T>& norm, const Span<T>& channels)
+      : mean(LoadFloats<T>(norm.mean + channels.first, channels.count)),
+        inverse_deviation(LoadFloats<T>(norm.variance + channels.first, channels.count)),
+        factor(LoadFloats<T>(norm.scale + channels.first, channels.count)),
+        shift(LoadFloats<T>(norm.shift + channels.first, channels.count)) {
     for (int i = 0; i < Group<T>::kWidth; ++i) {
-      const int64_t c = channels.first + (i < channels.count ? i : 0);
-      mean[i] = norm.mean[c];
-      inverse_deviation[i] = 1.0f / sqrtf(norm.variance[c] + norm.epsilon);
-      factor[i] = norm.scale[c] * inverse_deviation[i];
-      shift[i] = norm.shift[c];
+      inverse_deviation[i] = 1.0f / sqrtf(inverse_deviation[i] + norm.epsilon);
+      factor[i] *= inverse_deviation[i];
     }
   }
 
@@ -128,12 +129,12 @@ struct BatchNormForwardKernel {
   SHARDMILL_HD void operator()(int64_t index) const {
     const Span<T> channels = norm.slices.ChannelsOf(index);
     const NormFactors<T> factors(norm, channels);
-    norm.slices.ForEachPixel(index, [&](int64_t at) {
-      Group<T> group = LoadGroup(norm.x + at, channels.count);
+    norm.slices.ForEachPixel(index, norm.slices.MoveAtOnce(norm.x, y), [&](int64_t at, auto how) {
+      Group<T> group = LoadGroup(norm.x + at, channels.count, how);
       for (int i = 0; i < Group<T>::kWidth; ++i) {
         group[i] = norm.gate.Held(factors.Value(group[i], i));
       }
-      StoreGroup(group, channels.count, y + at);
+      StoreGroup(group, channels.count, y + at, how);
     });
   }
 };
@@ -157,9 +158,9 @@ struct NormGradientSumsKernel {
     const Span<T> channels = norm.slices.ChannelsOf(index);
     const NormFactors<T> factors(norm, channels);
     Group<T> products = {}, gradients = {};
-    norm.slices.ForEachPixel(index, [&](int64_t at) {
-      const Group<T> x = LoadGroup(norm.x + at, channels.count);
-      const Group<T> g = LoadGroup(dy + at, channels.count);
+    norm.slices.ForEachPixel(index, norm.slices.MoveAtOnce(norm.x, dy), [&](int64_t at, auto how) {
+      const Group<T> x = LoadGroup(norm.x + at, channels.count, how);
+      const Group<T> g = LoadGroup(dy + at, channels.count, how);
       for (int i = 0; i < Group<T>::kWidth; ++i) {
         const float gradient = GatedGradient(norm, factors, x[i], g[i], i);
         products[i] += gradient * ((x[i] - factors.mean[i]) * factors.inverse_deviation[i]);
@@ -167,7 +168,7 @@ struct NormGradientSumsKernel {
       }
     });
     SliceSums<2>* to = sums + norm.slices.SliceOf(index) * norm.slices.channels + channels.first;
-    for (int i = 0; i < channels.count; ++i) to[i] = {products[i], gradients[i]};
+    ForEachIn<T>(channels.count, [&](int i) { to[i] = {products[i], gradients[i]}; });
   }
 };
 
@@ -193,21 +194,20 @@ struct BatchNormBackwardKernel {
   SHARDMILL_HD void operator()(int64_t index) const {
     const Span<T> channels = norm.slices.ChannelsOf(index);
     const NormFactors<T> factors(norm, channels);
-    Group<T> mean_gradient, mean_product;
-    for (int i = 0; i < Group<T>::kWidth; ++i) {
-      const int64_t c = channels.first + (i < channels.count ? i : 0);
-      mean_gradient[i] = dshift[c] * inverse_pixels;
-      mean_product[i] = dscale[c] * inverse_pixels;
-    }
-    norm.slices.ForEachPixel(index, [&](int64_t at) {
-      const Group<T> x = LoadGroup(norm.x + at, channels.count);
-      Group<T> g = LoadGroup(dy + at, channels.count);
+    Group<T> mean_gradient = LoadFloats<T>(dshift + channels.first, channels.count);
+    Group<T> mean_product = LoadFloats<T>(dscale + channels.first, channels.count);
+    for (float& mean : mean_gradient.values) mean *= inverse_pixels;
+    for (float& mean : mean_product.values) mean *= inverse_pixels;
+    const bool at_once = norm.slices.MoveAtOnce(norm.x, dy, dx);
+    norm.slices.ForEachPixel(index, at_once, [&](int64_t at, auto how) {
+      const Group<T> x = LoadGroup(norm.x + at, channels.count, how);
+      Group<T> g = LoadGroup(dy + at, channels.count, how);
       for (int i = 0; i < Group<T>::kWidth; ++i) {
         const float normalized = (x[i] - factors.mean[i]) * factors.inverse_deviation[i];
         const float gradient = GatedGradient(norm, factors, x[i], g[i], i);
         g[i] = factors.factor[i] * (gradient - mean_gradient[i] - normalized * mean_product[i]);
       }
-      StoreGroup(g, channels.count, dx + at);
+      StoreGroup(g, channels.count, dx + at, how);
     });
   }
 };

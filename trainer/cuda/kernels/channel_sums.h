@@ -17,18 +17,12 @@ struct PreluForwardKernel {
 
   SHARDMILL_HD void operator()(int64_t index) const {
     const Span<T> channels = slices.ChannelsOf(index);
-    const Group<T> slope = SlopesOf(slopes, channels);
-    slices.ForEachPixel(index, [&](int64_t at) {
-      Group<T> group = LoadGroup(x + at, channels.count);
+    const Group<T> slope = LoadFloats<T>(slopes + channels.first, channels.count);
+    slices.ForEachPixel(index, slices.MoveAtOnce(x, y), [&](int64_t at, auto how) {
+      Group<T> group = LoadGroup(x + at, channels.count, how);
       for (int i = 0; i < Group<T>::kWidth; ++i) group[i] *= group[i] > 0 ? 1.0f : slope[i];
-      StoreGroup(group, channels.count, y + at);
+      StoreGroup(group, channels.count, y + at, how);
     });
-  }
-
-  SHARDMILL_HD static Group<T> SlopesOf(const float* slopes, const Span<T>& channels) {
-    Group<T> group = {};
-    for (int i = 0; i < channels.count; ++i) group[i] = slopes[channels.first + i];
-    return group;
   }
 };
 
@@ -44,20 +38,20 @@ struct PreluBackwardKernel {
 
   SHARDMILL_HD void operator()(int64_t index) const {
     const Span<T> channels = slices.ChannelsOf(index);
-    const Group<T> slope = PreluForwardKernel<T>::SlopesOf(slopes, channels);
+    const Group<T> slope = LoadFloats<T>(slopes + channels.first, channels.count);
     Group<T> totals = {};
-    slices.ForEachPixel(index, [&](int64_t at) {
-      const Group<T> values = LoadGroup(x + at, channels.count);
-      Group<T> gradients = LoadGroup(dy + at, channels.count);
+    slices.ForEachPixel(index, slices.MoveAtOnce(x, dy, dx), [&](int64_t at, auto how) {
+      const Group<T> values = LoadGroup(x + at, channels.count, how);
+      Group<T> gradients = LoadGroup(dy + at, channels.count, how);
       for (int i = 0; i < Group<T>::kWidth; ++i) {
         const bool positive = values[i] > 0;
         totals[i] += positive ? 0.0f : gradients[i] * values[i];
         gradients[i] *= positive ? 1.0f : slope[i];
       }
-      if (dx != nullptr) StoreGroup(gradients, channels.count, dx + at);
+      if (dx != nullptr) StoreGroup(gradients, channels.count, dx + at, how);
     });
     SliceSums<1>* to = sums + slices.SliceOf(index) * slices.channels + channels.first;
-    for (int i = 0; i < channels.count; ++i) to[i] = {{totals[i]}};
+    ForEachIn<T>(channels.count, [&](int i) { to[i] = {{totals[i]}}; });
   }
 };
 
@@ -71,12 +65,12 @@ struct ChannelSumsKernel {
   SHARDMILL_HD void operator()(int64_t index) const {
     const Span<T> channels = slices.ChannelsOf(index);
     Group<T> totals = {};
-    slices.ForEachPixel(index, [&](int64_t at) {
-      const Group<T> values = LoadGroup(x + at, channels.count);
+    slices.ForEachPixel(index, slices.MoveAtOnce(x), [&](int64_t at, auto how) {
+      const Group<T> values = LoadGroup(x + at, channels.count, how);
       for (int i = 0; i < Group<T>::kWidth; ++i) totals[i] += values[i];
     });
     SliceSums<1>* to = sums + slices.SliceOf(index) * slices.channels + channels.first;
-    for (int i = 0; i < channels.count; ++i) to[i] = {{totals[i]}};
+    ForEachIn<T>(channels.count, [&](int i) { to[i] = {{totals[i]}}; });
   }
 };
 
@@ -97,11 +91,11 @@ struct AddBiasKernel {
 
   SHARDMILL_HD void operator()(int64_t index) const {
     const Span<T> channels = slices.ChannelsOf(index);
-    const Group<T> added = PreluForwardKernel<T>::SlopesOf(bias, channels);
-    slices.ForEachPixel(index, [&](int64_t at) {
-      Group<T> group = LoadGroup(y + at, channels.count);
+    const Group<T> added = LoadFloats<T>(bias + channels.first, channels.count);
+    slices.ForEachPixel(index, slices.MoveAtOnce(y), [&](int64_t at, auto how) {
+      Group<T> group = LoadGroup(y + at, channels.count, how);
       for (int i = 0; i < Group<T>::kWidth; ++i) group[i] += added[i];
-      StoreGroup(group, channels.count, y + at);
+      StoreGroup(group, channels.count, y + at, how);
     });
   }
 };

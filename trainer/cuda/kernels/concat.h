@@ -8,13 +8,15 @@ namespace shardmill {
 // One index: one group of the part's channels of one pixel of the whole.
 template <typename T>
 struct ConcatForwardKernel {
-  Shape part, whole;
+  Shape part;
+  Places<T> places;  // of the whole, with the channels of the part
+  Shape whole;
   int64_t first_channel;
   const T* x;
   T* y;
 
   SHARDMILL_HD void operator()(int64_t index) const {
-    const Place<T> place(index, {whole.n, whole.h, whole.w, part.c});
+    const Place<T> place = places.At(index);
     Group<T> group = {};
     if (place.y < part.h && place.x < part.w) {
       const int64_t from = PixelAt(part, place.n, place.y, place.x) + place.channels.first;
@@ -28,14 +30,15 @@ struct ConcatForwardKernel {
 // One index: one group of one pixel of the part.
 template <typename T>
 struct ConcatBackwardKernel {
-  Shape part, whole;
+  Places<T> part;
+  Shape whole;
   int64_t first_channel;
   const T* dy;
   GradientMode mode;
   T* dx;
 
   SHARDMILL_HD void operator()(int64_t index) const {
-    const Place<T> place(index, part);
+    const Place<T> place = part.At(index);
     Group<T> group = {};
     if (place.y < whole.h && place.x < whole.w) {
       const int64_t from = PixelAt(whole, place.n, place.y, place.x) + first_channel;

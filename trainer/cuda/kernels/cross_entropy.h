@@ -66,18 +66,18 @@ struct CrossEntropyKernel {
     const int64_t classes = targets.classes;
     const PixelTarget target(targets, pixel);
     const T* values = logits + pixel * classes;
-    T* gradients = dlogits + pixel * classes;
+    T* gradients = dlogits == nullptr ? nullptr : dlogits + pixel * classes;
     float aims = 0, loss = 0;
     for (int64_t k = 0; k < classes; ++k) aims += target.Aim(k);
     if (!(aims > 0)) {
-      for (int64_t k = 0; k < classes && dlogits != nullptr; ++k) Assign(0.0f, gradients + k);
+      for (int64_t k = 0; k < classes && gradients != nullptr; ++k) Assign(0.0f, gradients + k);
       return 0;
     }
     const float log_of_sum = LogOfSum(values, classes);
     for (int64_t k = 0; k < classes; ++k) {
       const float value = ToFloat(values[k]), aim = target.Aim(k);
       if (aim > 0) loss += aim * (log_of_sum - value);
-      if (dlogits == nullptr) continue;
+      if (gradients == nullptr) continue;
       Assign(scale * (aims * expf(value - log_of_sum) - aim), gradients + k);
     }
     return loss;

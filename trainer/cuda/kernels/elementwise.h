@@ -122,10 +122,10 @@ struct NormalizeImagesKernel {
     const Span<T> span(index, elements);
     Group<T> group = {};
     int64_t c = span.first % channels;
-    for (int i = 0; i < span.count; ++i) {
+    ForEachIn<T>(span.count, [&](int i) {
       group[i] = (ImageValue(type, images, span.first + i) - mean[c]) * inverse_deviation[c];
       c = c + 1 == channels ? 0 : c + 1;
-    }
+    });
     StoreGroup(group, span.count, y + span.first);
   }
 };

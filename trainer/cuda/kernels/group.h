@@ -22,34 +22,68 @@ struct alignas(16) GroupMemory {
   T elements[Group<T>::kWidth];
 };
 
-// Whether a whole group can be moved in one instruction.
-template <typename T>
-SHARDMILL_HD bool MovesAtOnce(const T* memory, int count) {
-  return count == Group<T>::kWidth && reinterpret_cast<uintptr_t>(memory) % 16 == 0;
+// Calls body(i) for each i below `count`. Loops over groups always have this form or run over the
+// whole width: unrolled, a group stays in registers.
+template <typename T, typename Body>
+SHARDMILL_HD void ForEachIn(int count, const Body& body) {
+  for (int i = 0; i < Group<T>::kWidth; ++i) {
+    if (i < count) body(i);
+  }
 }
 
-// The first `count` elements; the rest is 0.
+// Loads and stores of whole groups at multiples of 16 bytes, in one instruction; and of others,
+// element by element. Loops over many groups find out once which of the two they are.
+struct AtOnce {};
+struct OneByOne {};
+
+template <typename... T>
+SHARDMILL_HD bool AllAligned(const T*... memory) {
+  return ((reinterpret_cast<uintptr_t>(memory) % 16 == 0) && ...);
+}
+
 template <typename T>
-SHARDMILL_HD Group<T> LoadGroup(const T* memory, int count) {
+SHARDMILL_HD Group<T> LoadGroup(const T* memory, int, AtOnce) {
   Group<T> group;
-  if (MovesAtOnce(memory, count)) {
-    const GroupMemory<T> loaded = *reinterpret_cast<const GroupMemory<T>*>(memory);
-    for (int i = 0; i < Group<T>::kWidth; ++i) group[i] = ToFloat(loaded.elements[i]);
-    return group;
-  }
+  const GroupMemory<T> loaded = *reinterpret_cast<const GroupMemory<T>*>(memory);
+  for (int i = 0; i < Group<T>::kWidth; ++i) group[i] = ToFloat(loaded.elements[i]);
+  return group;
+}
+
+template <typename T>
+SHARDMILL_HD Group<T> LoadGroup(const T* memory, int count, OneByOne) {
+  Group<T> group;
   for (int i = 0; i < Group<T>::kWidth; ++i) group[i] = i < count ? ToFloat(memory[i]) : 0.0f;
   return group;
 }
 
 template <typename T>
+SHARDMILL_HD void StoreGroup(const Group<T>& group, int, T* memory, AtOnce) {
+  GroupMemory<T> stored;
+  for (int i = 0; i < Group<T>::kWidth; ++i) Assign(group[i], &stored.elements[i]);
+  *reinterpret_cast<GroupMemory<T>*>(memory) = stored;
+}
+
+template <typename T>
+SHARDMILL_HD void StoreGroup(const Group<T>& group, int count, T* memory, OneByOne) {
+  ForEachIn<T>(count, [&](int i) { Assign(group[i], memory + i); });
+}
+
+template <typename T>
+SHARDMILL_HD bool MovesAtOnce(const T* memory, int count) {
+  return count == Group<T>::kWidth && AllAligned(memory);
+}
+
+// The first `count` elements; the rest is 0.
+template <typename T>
+SHARDMILL_HD Group<T> LoadGroup(const T* memory, int count) {
+  if (MovesAtOnce(memory, count)) return LoadGroup(memory, count, AtOnce{});
+  return LoadGroup(memory, count, OneByOne{});
+}
+
+template <typename T>
 SHARDMILL_HD void StoreGroup(const Group<T>& group, int count, T* memory) {
-  if (MovesAtOnce(memory, count)) {
-    GroupMemory<T> stored;
-    for (int i = 0; i < Group<T>::kWidth; ++i) Assign(group[i], &stored.elements[i]);
-    *reinterpret_cast<GroupMemory<T>*>(memory) = stored;
-    return;
-  }
-  for (int i = 0; i < count; ++i) Assign(group[i], memory + i);
+  if (MovesAtOnce(memory, count)) return StoreGroup(group, count, memory, AtOnce{});
+  StoreGroup(group, count, memory, OneByOne{});
 }
 
 template <typename T>
@@ -59,6 +93,19 @@ SHARDMILL_HD void StoreGradients(Group<T> group, GradientMode mode, int count, T
     for (int i = 0; i < Group<T>::kWidth; ++i) group[i] += before[i];
   }
   StoreGroup(group, count, memory);
+}
+
+// As many f32 as T has elements in a group, such as the vector of a group of channels.
+template <typename T>
+SHARDMILL_HD Group<T> LoadFloats(const float* memory, int count) {
+  Group<T> group;
+  for (int part = 0; part < Group<T>::kWidth; part += Group<float>::kWidth) {
+    const int rest = count - part < 0 ? 0 : count - part;
+    const int own = rest < Group<float>::kWidth ? rest : Group<float>::kWidth;
+    const Group<float> loaded = LoadGroup(memory + (own > 0 ? part : 0), own);
+    for (int i = 0; i < Group<float>::kWidth; ++i) group[part + i] = loaded[i];
+  }
+  return group;
 }
 
 SHARDMILL_HD int64_t CeilDivide(int64_t value, int64_t divisor) {

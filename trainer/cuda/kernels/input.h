@@ -20,7 +20,8 @@ struct InputColors {
 
 // What is done to one row of the batch.
 struct InputRow {
-  int32_t top = 0, left = 0;  // of the window in the image; it may reach over the edges
+  int32_t top = 0,
+          left = 0;  // of the window in the image; it may reach over the edges
   bool flip_vertical = false, flip_horizontal = false;
   bool changes_colors = false;  // images of three channels of u8 or u16 only
   InputColors colors;
@@ -31,12 +32,14 @@ struct SourcePixel {
   bool inside;
 };
 
-// Where the pixel (y, x) of the output comes from.
-SHARDMILL_HD SourcePixel SourceOf(const InputRow& row, const Shape& source, const Shape& output,
+// Where the pixel (y, x) of the output comes from; `row` null: from the same place.
+SHARDMILL_HD SourcePixel SourceOf(const InputRow* row, const Shape& source, const Shape& output,
                                   int64_t y, int64_t x) {
-  const int64_t from_y = row.top + (row.flip_vertical ? output.h - 1 - y : y);
-  const int64_t from_x = row.left + (row.flip_horizontal ? output.w - 1 - x : x);
-  return {from_y, from_x, from_y >= 0 && from_y < source.h && from_x >= 0 && from_x < source.w};
+  if (row != nullptr) {
+    y = row->top + (row->flip_vertical ? output.h - 1 - y : y);
+    x = row->left + (row->flip_horizontal ? output.w - 1 - x : x);
+  }
+  return {y, x, y >= 0 && y < source.h && x >= 0 && x < source.w};
 }
 
 SHARDMILL_HD Interval ShownLines(int64_t first, int64_t count, int64_t size) {
@@ -48,8 +51,8 @@ SHARDMILL_HD uint32_t WholeValue(ImageType type, const void* images, int64_t at)
   return static_cast<const uint16_t*>(images)[at];
 }
 
-// The sums of the samples that the windows show, for the contrast; one index: one line of an
-// image. `sums` were 0.
+// The sums of the samples that the windows show, for the contrast; one index: one line of an image.
+// `sums` were 0.
 struct WindowSumsKernel {
   Shape source, output;
   ImageType type;
@@ -86,7 +89,8 @@ struct InputLabels {
 // One index: one group of channels of one output pixel.
 template <typename T>
 struct InputKernel {
-  Shape source, output;  // output.c may be larger: the channels behind are 0
+  Shape source;
+  Places<T> places;  // of the output, which may have more channels: those behind are 0
   ImageType type;
   const void* images;
   const InputRow* rows;  // null: nothing is moved or changed
@@ -98,24 +102,25 @@ struct InputKernel {
   T* y;
 
   SHARDMILL_HD void operator()(int64_t index) const {
-    const Place<T> place(index, output);
-    InputRow row;
-    if (rows != nullptr) row = rows[place.n];
+    const Place<T> place = places.At(index);
+    const Shape& output = places.shape();
+    const InputRow* row = rows != nullptr ? rows + place.n : nullptr;
+    const bool changes_colors = row != nullptr && row->changes_colors;
     const SourcePixel from = SourceOf(row, source, output, place.y, place.x);
     const int64_t at = from.inside ? PixelAt(source, place.n, from.y, from.x) : 0;
-    const int64_t offset = row.changes_colors ? OffsetOf(row, place.n) : 0;
+    const int64_t offset = changes_colors ? OffsetOf(*row, place.n) : 0;
     Group<T> group = {};
-    for (int i = 0; i < place.channels.count; ++i) {
+    ForEachIn<T>(place.channels.count, [&](int i) {
       const int64_t c = place.channels.first + i;
-      if (c >= source.c) break;
+      if (c >= source.c) return;
       float value = outside;
-      if (from.inside && row.changes_colors) {
-        value = ChangedValue(row.colors, offset, at, static_cast<int>(c));
+      if (from.inside && changes_colors) {
+        value = ChangedValue(row->colors, offset, at, static_cast<int>(c));
       } else if (from.inside) {
         value = ImageValue(type, images, at + c);
       }
       group[i] = (value - mean[c]) * inverse_deviation[c];
-    }
+    });
     StoreGroup(group, place.channels.count, y + place.offset);
     if (place.channels.first == 0 && labels.labels != nullptr) MoveLabel(place, from);
   }
@@ -124,8 +129,8 @@ struct InputKernel {
   SHARDMILL_HD int64_t OffsetOf(const InputRow& row, int64_t n) const {
     const InputColors& colors = row.colors;
     if (colors.contrast_permille == 1000) return colors.offset;
-    const Interval lines = ShownLines(row.top, output.h, source.h);
-    const Interval columns = ShownLines(row.left, output.w, source.w);
+    const Interval lines = ShownLines(row.top, places.shape().h, source.h);
+    const Interval columns = ShownLines(row.left, places.shape().w, source.w);
     const int64_t samples = (lines.end - lines.begin) * (columns.end - columns.begin) * source.c;
     const auto mean_level =
         static_cast<int64_t>((sums[n] << 16) / static_cast<uint64_t>(Larger(samples, 1)));
@@ -143,7 +148,7 @@ struct InputKernel {
   }
 
   SHARDMILL_HD void MoveLabel(const Place<T>& place, const SourcePixel& from) const {
-    const int64_t to = (place.n * output.h + place.y) * output.w + place.x;
+    const int64_t to = (place.n * places.shape().h + place.y) * places.shape().w + place.x;
     const int64_t at = (place.n * source.h + from.y) * source.w + from.x;
     const bool is_narrow = labels.type == LabelType::kIndexU8;
     int64_t label = labels.outside;

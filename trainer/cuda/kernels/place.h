@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "trainer/cuda/kernels/divisor.h"
 #include "trainer/cuda/kernels/group.h"
 #include "trainer/tensor.h"
 
@@ -16,29 +17,37 @@ struct Interval {
   int64_t begin, end;
 };
 
-// One group of channels of one pixel. Neighbouring indices are neighbours in memory.
+// One group of channels of one pixel.
 template <typename T>
 struct Place {
-  SHARDMILL_HD Place(int64_t index, const Shape& shape)
-      : Place(index, shape, GroupsOf<T>(shape.c)) {}
-
   int64_t n, y, x;
   Span<T> channels;
   int64_t offset;  // of the first element
-
- private:
-  SHARDMILL_HD Place(int64_t index, const Shape& shape, int64_t groups)
-      : n(index / groups / shape.w / shape.h),
-        y(index / groups / shape.w % shape.h),
-        x(index / groups % shape.w),
-        channels(index % groups, shape.c),
-        offset(index / groups * shape.c + channels.first) {}
 };
 
-// How many places a tensor has.
+// The groups of channels of all pixels of a tensor, one per index. Neighbouring indices are
+// neighbours in memory.
 template <typename T>
-SHARDMILL_HD int64_t PlacesOf(const Shape& shape) {
-  return shape.Pixels() * GroupsOf<T>(shape.c);
-}
+class Places {
+ public:
+  explicit Places(const Shape& shape)
+      : shape_(shape), groups_(GroupsOf<T>(shape.c)), width_(shape.w), height_(shape.h) {}
+
+  int64_t Count() const { return shape_.Pixels() * groups_.divisor(); }
+
+  SHARDMILL_HD Place<T> At(int64_t index) const {
+    const int64_t pixel = groups_.Divide(index);
+    const int64_t line = width_.Divide(pixel), n = height_.Divide(line);
+    const Span<T> channels(index - pixel * groups_.divisor(), shape_.c);
+    return {n, line - n * shape_.h, pixel - line * shape_.w, channels,
+            pixel * shape_.c + channels.first};
+  }
+
+  SHARDMILL_HD const Shape& shape() const { return shape_; }
+
+ private:
+  Shape shape_;
+  Divisor groups_, width_, height_;
+};
 
 }  // namespace shardmill

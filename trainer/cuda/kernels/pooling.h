@@ -9,10 +9,10 @@
 namespace shardmill {
 
 // The outputs whose windows hold the input coordinate `input`.
-SHARDMILL_HD Interval WindowsOver(int64_t input, int64_t pad, int64_t kernel, int64_t stride,
+SHARDMILL_HD Interval WindowsOver(int64_t input, int64_t pad, int64_t kernel, const Divisor& stride,
                                   int64_t outputs) {
-  const int64_t last = (input + pad) / stride, reach = input + pad - kernel + 1;
-  const int64_t first = reach > 0 ? CeilDivide(reach, stride) : 0;
+  const int64_t last = stride.Divide(input + pad), reach = input + pad - kernel;
+  const int64_t first = reach >= 0 ? stride.Divide(reach) + 1 : 0;
   return {first, Smaller(last + 1, outputs)};
 }
 
@@ -24,42 +24,51 @@ SHARDMILL_HD Interval TapsInside(int64_t output, int64_t pad, int64_t kernel, in
 }
 
 // A pool and both of its sizes.
+template <typename T>
 struct PoolGeometry {
   explicit PoolGeometry(const PoolShape& pool)
-      : window(pool.window), input(pool.input), output(pool.Output()) {}
+      : window(pool.window),
+        stride_h(pool.window.stride_h),
+        stride_w(pool.window.stride_w),
+        inputs(pool.input),
+        outputs(pool.Output()) {}
+
+  SHARDMILL_HD const Shape& input() const { return inputs.shape(); }
+  SHARDMILL_HD const Shape& output() const { return outputs.shape(); }
 
   SHARDMILL_HD Interval RowTaps(int64_t y) const {
-    return TapsInside(y, window.pad_top, window.kernel_h, window.stride_h, input.h);
+    return TapsInside(y, window.pad_top, window.kernel_h, window.stride_h, input().h);
   }
   SHARDMILL_HD Interval ColumnTaps(int64_t x) const {
-    return TapsInside(x, window.pad_left, window.kernel_w, window.stride_w, input.w);
+    return TapsInside(x, window.pad_left, window.kernel_w, window.stride_w, input().w);
   }
   SHARDMILL_HD Interval RowsOver(int64_t y) const {
-    return WindowsOver(y, window.pad_top, window.kernel_h, window.stride_h, output.h);
+    return WindowsOver(y, window.pad_top, window.kernel_h, stride_h, output().h);
   }
   SHARDMILL_HD Interval ColumnsOver(int64_t x) const {
-    return WindowsOver(x, window.pad_left, window.kernel_w, window.stride_w, output.w);
+    return WindowsOver(x, window.pad_left, window.kernel_w, stride_w, output().w);
   }
   // Of the first element of the input pixel that tap (row, column) of output (y, x) reads.
   SHARDMILL_HD int64_t InputOf(int64_t n, int64_t y, int64_t x, int64_t row, int64_t column) const {
-    return PixelAt(input, n, y * window.stride_h - window.pad_top + row,
+    return PixelAt(input(), n, y * window.stride_h - window.pad_top + row,
                    x * window.stride_w - window.pad_left + column);
   }
 
   Window window;
-  Shape input, output;
+  Divisor stride_h, stride_w;
+  Places<T> inputs, outputs;
 };
 
 // One index: one group of an output pixel.
 template <typename T>
 struct MaxPoolForwardKernel {
-  PoolGeometry pool;
+  PoolGeometry<T> pool;
   const T* x;
   T* y;
   uint8_t* indices;
 
   SHARDMILL_HD void operator()(int64_t index) const {
-    const Place<T> place(index, pool.output);
+    const Place<T> place = pool.outputs.At(index);
     const Interval rows = pool.RowTaps(place.y), columns = pool.ColumnTaps(place.x);
     Group<T> best = {};
     uint8_t taps[Group<T>::kWidth] = {};
@@ -77,21 +86,21 @@ struct MaxPoolForwardKernel {
       }
     }
     StoreGroup(best, place.channels.count, y + place.offset);
-    for (int i = 0; i < place.channels.count; ++i) indices[place.offset + i] = taps[i];
+    ForEachIn<T>(place.channels.count, [&](int i) { indices[place.offset + i] = taps[i]; });
   }
 };
 
 // One index: one group of an input pixel.
 template <typename T>
 struct MaxPoolBackwardKernel {
-  PoolGeometry pool;
+  PoolGeometry<T> pool;
   const T* dy;
   const uint8_t* indices;
   GradientMode mode;
   T* dx;
 
   SHARDMILL_HD void operator()(int64_t index) const {
-    const Place<T> place(index, pool.input);
+    const Place<T> place = pool.inputs.At(index);
     const Interval rows = pool.RowsOver(place.y), columns = pool.ColumnsOver(place.x);
     const Window& window = pool.window;
     Group<T> sums = {};
@@ -100,11 +109,10 @@ struct MaxPoolBackwardKernel {
         const int64_t tap_y = place.y + window.pad_top - row * window.stride_h;
         const int64_t tap_x = place.x + window.pad_left - column * window.stride_w;
         const int64_t tap = tap_y * window.kernel_w + tap_x;
-        const int64_t at = PixelAt(pool.output, place.n, row, column) + place.channels.first;
+        const int64_t at = PixelAt(pool.output(), place.n, row, column) + place.channels.first;
         const Group<T> gradients = LoadGroup(dy + at, place.channels.count);
-        for (int i = 0; i < place.channels.count; ++i) {
-          sums[i] += indices[at + i] == tap ? gradients[i] : 0.0f;
-        }
+        ForEachIn<T>(place.channels.count,
+                     [&](int i) { sums[i] += indices[at + i] == tap ? gradients[i] : 0.0f; });
       }
     }
     StoreGradients(sums, mode, place.channels.count, dx + place.offset);
@@ -114,33 +122,33 @@ struct MaxPoolBackwardKernel {
 // One index: one group of an output pixel.
 template <typename T>
 struct MaxPoolGatherKernel {
-  PoolGeometry pool;
+  PoolGeometry<T> pool;
   const T* x;
   const uint8_t* indices;
   GradientMode mode;
   T* y;
 
   SHARDMILL_HD void operator()(int64_t index) const {
-    const Place<T> place(index, pool.output);
+    const Place<T> place = pool.outputs.At(index);
     Group<T> values = {};
-    for (int i = 0; i < place.channels.count; ++i) {
+    ForEachIn<T>(place.channels.count, [&](int i) {
       const int64_t tap = indices[place.offset + i];
       const int64_t at = pool.InputOf(place.n, place.y, place.x, tap / pool.window.kernel_w,
                                       tap % pool.window.kernel_w);
       values[i] = ToFloat(x[at + place.channels.first + i]);
-    }
+    });
     StoreGradients(values, mode, place.channels.count, y + place.offset);
   }
 };
 
 template <typename T>
 struct AveragePoolForwardKernel {
-  PoolGeometry pool;
+  PoolGeometry<T> pool;
   const T* x;
   T* y;
 
   SHARDMILL_HD void operator()(int64_t index) const {
-    const Place<T> place(index, pool.output);
+    const Place<T> place = pool.outputs.At(index);
     const Interval rows = pool.RowTaps(place.y), columns = pool.ColumnTaps(place.x);
     Group<T> sums = {};
     for (int64_t row = rows.begin; row < rows.end; ++row) {
@@ -158,13 +166,13 @@ struct AveragePoolForwardKernel {
 
 template <typename T>
 struct AveragePoolBackwardKernel {
-  PoolGeometry pool;
+  PoolGeometry<T> pool;
   const T* dy;
   GradientMode mode;
   T* dx;
 
   SHARDMILL_HD void operator()(int64_t index) const {
-    const Place<T> place(index, pool.input);
+    const Place<T> place = pool.inputs.At(index);
     const Interval rows = pool.RowsOver(place.y), columns = pool.ColumnsOver(place.x);
     Group<T> sums = {};
     for (int64_t row = rows.begin; row < rows.end; ++row) {
@@ -173,7 +181,7 @@ struct AveragePoolBackwardKernel {
         const Interval column_taps = pool.ColumnTaps(column);
         const auto taps = static_cast<float>((row_taps.end - row_taps.begin) *
                                              (column_taps.end - column_taps.begin));
-        const int64_t at = PixelAt(pool.output, place.n, row, column) + place.channels.first;
+        const int64_t at = PixelAt(pool.output(), place.n, row, column) + place.channels.first;
         const Group<T> gradients = LoadGroup(dy + at, place.channels.count);
         for (int i = 0; i < Group<T>::kWidth; ++i) sums[i] += gradients[i] / taps;
       }

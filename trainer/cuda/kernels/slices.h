@@ -10,11 +10,13 @@
 
 namespace shardmill {
 
-// Slices of about `pixels_each` pixels, but no more than it takes to keep a large device busy.
+// Enough indices to keep a large device busy, with and without sums to add up afterwards.
+constexpr int64_t kEnoughToSum = 1 << 16;
+constexpr int64_t kEnoughToWrite = 1 << 18;
+
+// For passes with sums: slices of about `pixels_each` pixels, but no more than are enough.
 inline int64_t SlicesFor(int64_t pixels, int64_t groups, int64_t pixels_each) {
-  constexpr int64_t kEnoughThreads = 1 << 16;
-  const int64_t enough = Larger(kEnoughThreads / groups, 1);
-  return Smaller(Larger(pixels / pixels_each, 1), enough);
+  return Smaller(Larger(pixels / pixels_each, 1), Larger(kEnoughToSum / groups, 1));
 }
 
 // One index: one group of channels of one slice.
@@ -28,12 +30,29 @@ struct ChannelSlices {
     return Span<T>(index % GroupsOf<T>(channels), channels);
   }
 
-  // Calls body(offset of the group's first element) for each pixel of the slice.
+  // Whether all groups of these tensors can be moved at once.
+  template <typename... Element>
+  SHARDMILL_HD bool MoveAtOnce(const Element*... memory) const {
+    return channels % Group<T>::kWidth == 0 && AllAligned(memory...);
+  }
+
+  // Calls body(offset of the group's first element, AtOnce or OneByOne) for each pixel of the
+  // slice.
   template <typename Body>
-  SHARDMILL_HD void ForEachPixel(int64_t index, const Body& body) const {
+  SHARDMILL_HD void ForEachPixel(int64_t index, bool at_once, const Body& body) const {
+    if (at_once) return Walk(index, body, AtOnce{});
+    Walk(index, body, OneByOne{});
+  }
+
+ private:
+  template <typename Body, typename How>
+  SHARDMILL_HD void Walk(int64_t index, const Body& body, How how) const {
     const int64_t step = slices * channels, end = pixels * channels;
     const int64_t first = SliceOf(index) * channels + ChannelsOf(index).first;
-    for (int64_t at = first; at < end; at += step) body(at);
+#ifdef __CUDA_ARCH__
+#pragma unroll 4
+#endif
+    for (int64_t at = first; at < end; at += step) body(at, how);
   }
 };
 

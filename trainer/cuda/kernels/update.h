@@ -80,16 +80,17 @@ struct UpdateKernel {
     if (buffers.first != nullptr) first = LoadGroup(buffers.first + span.first, span.count);
     if (buffers.second != nullptr) second = LoadGroup(buffers.second + span.first, span.count);
     int range = RangeOf(span.first);
-    for (int i = 0; i < span.count; ++i) {
+    ForEachIn<float>(span.count, [&](int i) {
       while (span.first + i >= buffers.ranges[range].end) ++range;
       const UpdateFactors& factors = buffers.ranges[range].decay ? step->decayed : step->plain;
       UpdateParameter<rule>(factors, gradients[i], &parameters[i], &first[i], &second[i]);
-    }
+    });
     StoreGroup(parameters, span.count, buffers.parameters + span.first);
     if (buffers.first != nullptr) StoreGroup(first, span.count, buffers.first + span.first);
     if (buffers.second != nullptr) StoreGroup(second, span.count, buffers.second + span.first);
     if (buffers.narrow == nullptr) return;
-    for (int i = 0; i < span.count; ++i) Assign(parameters[i], buffers.narrow + span.first + i);
+    ForEachIn<float>(span.count,
+                     [&](int i) { Assign(parameters[i], buffers.narrow + span.first + i); });
   }
 
   // The first range that ends behind `element`.
@@ -119,7 +120,7 @@ struct AverageKernel {
     const Group<float> loaded = LoadGroup(values + span.first, span.count);
     Group<float> moved = LoadGroup(average + span.first, span.count);
     const float share = step->average_share;
-    for (int i = 0; i < span.count; ++i) moved[i] += share * (loaded[i] - moved[i]);
+    for (int i = 0; i < Group<float>::kWidth; ++i) moved[i] += share * (loaded[i] - moved[i]);
     StoreGroup(moved, span.count, average + span.first);
   }
 };
@@ -133,7 +134,7 @@ struct NarrowKernel {
   SHARDMILL_HD void operator()(int64_t index) const {
     const Span<Bfloat16> span(index, elements);
     Group<Bfloat16> group = {};
-    for (int i = 0; i < span.count; ++i) group[i] = values[span.first + i];
+    ForEachIn<Bfloat16>(span.count, [&](int i) { group[i] = values[span.first + i]; });
     StoreGroup(group, span.count, narrow + span.first);
   }
 };

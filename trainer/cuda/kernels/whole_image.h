@@ -13,11 +13,12 @@ namespace shardmill {
 template <typename T>
 struct GlobalAveragePoolForwardKernel {
   Shape shape;
+  Places<T> images;  // n × 1 × 1 × c
   const T* x;
   T* y;
 
   SHARDMILL_HD void operator()(int64_t index) const {
-    const Place<T> place(index, {shape.n, 1, 1, shape.c});
+    const Place<T> place = images.At(index);
     const int64_t pixels = shape.h * shape.w;
     const T* from = x + place.n * pixels * shape.c + place.channels.first;
     double sums[Group<T>::kWidth] = {};
@@ -36,13 +37,14 @@ struct GlobalAveragePoolForwardKernel {
 // One index: one group of one pixel of x.
 template <typename T>
 struct GlobalAveragePoolBackwardKernel {
-  Shape shape;
+  Places<T> places;
   const T* dy;
   GradientMode mode;
   T* dx;
 
   SHARDMILL_HD void operator()(int64_t index) const {
-    const Place<T> place(index, shape);
+    const Place<T> place = places.At(index);
+    const Shape& shape = places.shape();
     const T* from = dy + place.n * shape.c + place.channels.first;
     Group<T> gradients = LoadGroup(from, place.channels.count);
     const auto pixels = static_cast<float>(shape.h * shape.w);
@@ -59,6 +61,7 @@ SHARDMILL_HD int64_t FramesOf(const Shape& shape, const int32_t* lengths, int64_
 template <typename T>
 struct StatisticsPoolForwardKernel {
   Shape shape;
+  Places<T> sequences;  // n × 1 × 1 × c
   const int32_t* lengths;
   double epsilon;
   const T* x;
@@ -66,7 +69,7 @@ struct StatisticsPoolForwardKernel {
 
   SHARDMILL_HD void operator()(int64_t index) const {
     constexpr int kWidth = Group<T>::kWidth;
-    const Place<T> place(index, {shape.n, 1, 1, shape.c});
+    const Place<T> place = sequences.At(index);
     const int64_t frames = FramesOf(shape, lengths, place.n);
     const T* from = x + place.n * shape.w * shape.c + place.channels.first;
     double means[kWidth] = {}, squares[kWidth] = {};
@@ -94,7 +97,7 @@ struct StatisticsPoolForwardKernel {
 // One index: one group of one frame.
 template <typename T>
 struct StatisticsPoolBackwardKernel {
-  Shape shape;
+  Places<T> places;
   const int32_t* lengths;
   const T* x;
   const T* y;
@@ -103,7 +106,8 @@ struct StatisticsPoolBackwardKernel {
   T* dx;
 
   SHARDMILL_HD void operator()(int64_t index) const {
-    const Place<T> place(index, shape);
+    const Place<T> place = places.At(index);
+    const Shape& shape = places.shape();
     const int count = place.channels.count;
     const int64_t frames = FramesOf(shape, lengths, place.n);
     const int64_t of_mean = place.n * 2 * shape.c + place.channels.first;
@@ -114,7 +118,7 @@ struct StatisticsPoolBackwardKernel {
       const Group<T> deviation = LoadGroup(y + of_mean + shape.c, count);
       const Group<T> dmean = LoadGroup(dy + of_mean, count);
       const Group<T> ddeviation = LoadGroup(dy + of_mean + shape.c, count);
-      for (int i = 0; i < count; ++i) {
+      for (int i = 0; i < Group<T>::kWidth; ++i) {
         const float slope = (values[i] - mean[i]) / deviation[i];
         gradients[i] = (dmean[i] + ddeviation[i] * slope) / static_cast<float>(frames);
       }
@@ -126,12 +130,13 @@ struct StatisticsPoolBackwardKernel {
 // One index: one group of one frame.
 template <typename T>
 struct ZeroPaddingKernel {
-  Shape shape;
+  Places<T> places;
   const int32_t* lengths;
   T* x;
 
   SHARDMILL_HD void operator()(int64_t index) const {
-    const Place<T> place(index, shape);
+    const Place<T> place = places.At(index);
+    const Shape& shape = places.shape();
     if (place.x < FramesOf(shape, lengths, place.n)) return;
     StoreGroup(Group<T>{}, place.channels.count, x + place.offset);
   }

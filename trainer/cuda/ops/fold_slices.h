@@ -35,12 +35,14 @@ struct SliceFold {
   Sum* parts;
 };
 
-// Slices for passes that write each pixel: few pixels each, for which vectors are read once.
+// Slices for passes that write each pixel. Vectors are read once per slice, so as few slices as are
+// enough; these have at least kPixels pixels where there are many.
 template <typename T>
 ChannelSlices<T> SlicesToWrite(const Shape& shape) {
-  constexpr int64_t kPixels = 8;
+  constexpr int64_t kPixels = 16;
   const int64_t pixels = shape.Pixels();
-  return {pixels, shape.c, Larger(pixels / kPixels, 1)};
+  const int64_t enough = Larger(kEnoughToWrite / GroupsOf<T>(shape.c), 1);
+  return {pixels, shape.c, Larger(pixels / kPixels, Smaller(pixels, enough))};
 }
 
 // Slices for passes with sums.

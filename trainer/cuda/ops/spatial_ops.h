@@ -18,9 +18,9 @@ class SpatialOps : public Base {
                         uint8_t* indices) override {
     return WithKernelType(this->element_type(), [&](auto zero) {
       using T = decltype(zero);
-      const PoolGeometry pool(shape);
+      const PoolGeometry<T> pool(shape);
       const MaxPoolForwardKernel<T> kernel = {pool, As<T>(x), As<T>(y), indices};
-      return this->Launch(stream, PlacesOf<T>(pool.output), kernel);
+      return this->Launch(stream, pool.outputs.Count(), kernel);
     });
   }
 
@@ -28,9 +28,9 @@ class SpatialOps : public Base {
                          const uint8_t* indices, GradientMode mode, void* dx) override {
     return WithKernelType(this->element_type(), [&](auto zero) {
       using T = decltype(zero);
-      const MaxPoolBackwardKernel<T> kernel = {PoolGeometry(shape), As<T>(dy), indices, mode,
-                                               As<T>(dx)};
-      return this->Launch(stream, PlacesOf<T>(shape.input), kernel);
+      const PoolGeometry<T> pool(shape);
+      const MaxPoolBackwardKernel<T> kernel = {pool, As<T>(dy), indices, mode, As<T>(dx)};
+      return this->Launch(stream, pool.inputs.Count(), kernel);
     });
   }
 
@@ -38,9 +38,9 @@ class SpatialOps : public Base {
                        const uint8_t* indices, GradientMode mode, void* y) override {
     return WithKernelType(this->element_type(), [&](auto zero) {
       using T = decltype(zero);
-      const PoolGeometry pool(shape);
+      const PoolGeometry<T> pool(shape);
       const MaxPoolGatherKernel<T> kernel = {pool, As<T>(x), indices, mode, As<T>(y)};
-      return this->Launch(stream, PlacesOf<T>(pool.output), kernel);
+      return this->Launch(stream, pool.outputs.Count(), kernel);
     });
   }
 
@@ -48,9 +48,9 @@ class SpatialOps : public Base {
                             void* y) override {
     return WithKernelType(this->element_type(), [&](auto zero) {
       using T = decltype(zero);
-      const PoolGeometry pool(shape);
+      const PoolGeometry<T> pool(shape);
       const AveragePoolForwardKernel<T> kernel = {pool, As<T>(x), As<T>(y)};
-      return this->Launch(stream, PlacesOf<T>(pool.output), kernel);
+      return this->Launch(stream, pool.outputs.Count(), kernel);
     });
   }
 
@@ -58,8 +58,9 @@ class SpatialOps : public Base {
                              GradientMode mode, void* dx) override {
     return WithKernelType(this->element_type(), [&](auto zero) {
       using T = decltype(zero);
-      const AveragePoolBackwardKernel<T> kernel = {PoolGeometry(shape), As<T>(dy), mode, As<T>(dx)};
-      return this->Launch(stream, PlacesOf<T>(shape.input), kernel);
+      const PoolGeometry<T> pool(shape);
+      const AveragePoolBackwardKernel<T> kernel = {pool, As<T>(dy), mode, As<T>(dx)};
+      return this->Launch(stream, pool.inputs.Count(), kernel);
     });
   }
 
@@ -67,8 +68,8 @@ class SpatialOps : public Base {
                          void* y) override {
     return WithKernelType(this->element_type(), [&](auto zero) {
       using T = decltype(zero);
-      const UpsampleForwardKernel<T> kernel = {shape, shape.Output(), As<T>(x), As<T>(y)};
-      return this->Launch(stream, PlacesOf<T>(shape.Output()), kernel);
+      const UpsampleForwardKernel<T> kernel = {UpsampleGeometry<T>(shape), As<T>(x), As<T>(y)};
+      return this->Launch(stream, kernel.geometry.output.Count(), kernel);
     });
   }
 
@@ -76,8 +77,9 @@ class SpatialOps : public Base {
                           GradientMode mode, void* dx) override {
     return WithKernelType(this->element_type(), [&](auto zero) {
       using T = decltype(zero);
-      const UpsampleBackwardKernel<T> kernel = {shape, shape.Output(), As<T>(dy), mode, As<T>(dx)};
-      return this->Launch(stream, PlacesOf<T>(shape.input), kernel);
+      const UpsampleBackwardKernel<T> kernel = {UpsampleGeometry<T>(shape), As<T>(dy), mode,
+                                                As<T>(dx)};
+      return this->Launch(stream, kernel.geometry.input.Count(), kernel);
     });
   }
 
@@ -85,9 +87,9 @@ class SpatialOps : public Base {
                                const void* x, void* y) override {
     return WithKernelType(this->element_type(), [&](auto zero) {
       using T = decltype(zero);
-      const StatisticsPoolForwardKernel<T> kernel = {shape, lengths, OpTable::kStatisticsEpsilon,
-                                                     As<T>(x), As<T>(y)};
-      return this->Launch(stream, shape.n * GroupsOf<T>(shape.c), kernel);
+      const StatisticsPoolForwardKernel<T> kernel = {
+          shape, ImagesOf<T>(shape), lengths, OpTable::kStatisticsEpsilon, As<T>(x), As<T>(y)};
+      return this->Launch(stream, ImagesOf<T>(shape).Count(), kernel);
     });
   }
 
@@ -96,17 +98,17 @@ class SpatialOps : public Base {
                                 void* dx) override {
     return WithKernelType(this->element_type(), [&](auto zero) {
       using T = decltype(zero);
-      const StatisticsPoolBackwardKernel<T> kernel = {shape,     lengths, As<T>(x), As<T>(y),
-                                                      As<T>(dy), mode,    As<T>(dx)};
-      return this->Launch(stream, PlacesOf<T>(shape), kernel);
+      const StatisticsPoolBackwardKernel<T> kernel = {Places<T>(shape), lengths, As<T>(x), As<T>(y),
+                                                      As<T>(dy),        mode,    As<T>(dx)};
+      return this->Launch(stream, Places<T>(shape).Count(), kernel);
     });
   }
 
   Status ZeroPadding(Stream& stream, const Shape& shape, const int32_t* lengths, void* x) override {
     return WithKernelType(this->element_type(), [&](auto zero) {
       using T = decltype(zero);
-      return this->Launch(stream, PlacesOf<T>(shape),
-                          ZeroPaddingKernel<T>{shape, lengths, As<T>(x)});
+      const ZeroPaddingKernel<T> kernel = {Places<T>(shape), lengths, As<T>(x)};
+      return this->Launch(stream, Places<T>(shape).Count(), kernel);
     });
   }
 
@@ -114,8 +116,9 @@ class SpatialOps : public Base {
                                   void* y) override {
     return WithKernelType(this->element_type(), [&](auto zero) {
       using T = decltype(zero);
-      const GlobalAveragePoolForwardKernel<T> kernel = {shape, As<T>(x), As<T>(y)};
-      return this->Launch(stream, shape.n * GroupsOf<T>(shape.c), kernel);
+      const GlobalAveragePoolForwardKernel<T> kernel = {shape, ImagesOf<T>(shape), As<T>(x),
+                                                        As<T>(y)};
+      return this->Launch(stream, ImagesOf<T>(shape).Count(), kernel);
     });
   }
 
@@ -123,8 +126,9 @@ class SpatialOps : public Base {
                                    GradientMode mode, void* dx) override {
     return WithKernelType(this->element_type(), [&](auto zero) {
       using T = decltype(zero);
-      const GlobalAveragePoolBackwardKernel<T> kernel = {shape, As<T>(dy), mode, As<T>(dx)};
-      return this->Launch(stream, PlacesOf<T>(shape), kernel);
+      const GlobalAveragePoolBackwardKernel<T> kernel = {Places<T>(shape), As<T>(dy), mode,
+                                                         As<T>(dx)};
+      return this->Launch(stream, Places<T>(shape).Count(), kernel);
     });
   }
 
@@ -134,10 +138,10 @@ class SpatialOps : public Base {
       using T = decltype(zero);
       int64_t channel = 0;
       for (const ConcatPart* part = parts; part < parts + count; ++part) {
-        const ConcatForwardKernel<T> kernel = {part->shape, whole, channel, As<T>(part->x),
-                                               As<T>(y)};
-        const int64_t calls = whole.Pixels() * GroupsOf<T>(part->shape.c);
-        RETURN_IF_ERROR(this->Launch(stream, calls, kernel));
+        const Places<T> places({whole.n, whole.h, whole.w, part->shape.c});
+        const ConcatForwardKernel<T> kernel = {part->shape, places,         whole,
+                                               channel,     As<T>(part->x), As<T>(y)};
+        RETURN_IF_ERROR(this->Launch(stream, places.Count(), kernel));
         channel += part->shape.c;
       }
       return OkStatus();
@@ -150,15 +154,23 @@ class SpatialOps : public Base {
       using T = decltype(zero);
       int64_t channel = 0;
       for (const ConcatPart* part = parts; part < parts + count; ++part) {
-        const ConcatBackwardKernel<T> kernel = {part->shape, whole,      channel,
-                                                As<T>(dy),   part->mode, As<T>(part->dx)};
+        const Places<T> places(part->shape);
+        const ConcatBackwardKernel<T> kernel = {places,    whole,      channel,
+                                                As<T>(dy), part->mode, As<T>(part->dx)};
         if (part->dx != nullptr) {
-          RETURN_IF_ERROR(this->Launch(stream, PlacesOf<T>(part->shape), kernel));
+          RETURN_IF_ERROR(this->Launch(stream, places.Count(), kernel));
         }
         channel += part->shape.c;
       }
       return OkStatus();
     });
+  }
+
+ private:
+  // One pixel per image.
+  template <typename T>
+  static Places<T> ImagesOf(const Shape& shape) {
+    return Places<T>({shape.n, 1, 1, shape.c});
   }
 };
 

@@ -42,11 +42,12 @@ class StepOps {
     }
     return WithKernelType(backend_.element_type(), [&](auto zero) {
       using T = decltype(zero);
-      const InputKernel<T> kernel = {call.source,  call.output,  call.type,
+      const Places<T> places(call.output);
+      const InputKernel<T> kernel = {call.source,  places,       call.type,
                                      call.images,  call.rows,    call.sums,
                                      call.outside, call.mean,    call.inverse_deviation,
                                      call.labels,  As<T>(call.y)};
-      return backend_.Launch(stream, PlacesOf<T>(call.output), kernel);
+      return backend_.Launch(stream, places.Count(), kernel);
     });
   }
 

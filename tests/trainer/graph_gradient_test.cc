@@ -154,12 +154,14 @@ TEST(GraphGradient, SharedValuesAgreeWithDifferences) {
       Layer("norm", LayerKind::kBatchNorm, {"a"}),
       Layer("relu", LayerKind::kRelu, {"b"}),
       Layer("relu_again", LayerKind::kRelu, {"b"}),
-      Layer("joined", LayerKind::kConcat, {"relu", "c", "a", "a", "relu_again", "norm"}),
+      Layer("sum", LayerKind::kAdd, {"b", "b", "c"}),
+      Layer("joined", LayerKind::kConcat, {"relu", "c", "a", "a", "relu_again", "norm", "sum"}),
       Layer("pooled", LayerKind::kMaxPool, {"joined"}),
       Layer("averaged", LayerKind::kGlobalAveragePool, {"joined"}),
       Layer("all", LayerKind::kConcat, {"pooled", "averaged"}),
       Layer("head", LayerKind::kConvolution, {"all"}),
   };
+  model.layers[6].activation = Activation::kRelu;  // of the sum
   GraphUnderTest graph(model, {2, 5, 6, 3}, 5, 6);
   EXPECT_EQ(WorstDisagreement(graph.Compare(10)), "");
 }

@@ -1,5 +1,7 @@
 #include "trainer/layers/add_layer.h"
 
+#include <algorithm>
+
 namespace shardmill {
 
 int64_t AddLayer::WorkspaceBytes() const {
@@ -50,16 +52,30 @@ Status AddLayer::GiveGradient(size_t input, const void* doutput, GradientMode mo
   return ops.ActivationForward(*context_->stream, Activation::kNone, elements, doutput, dinput);
 }
 
+int AddLayer::OwnGradient(const LayerGradients& gradients) const {
+  const int count = static_cast<int>(shapes_.size());
+  for (int i = 0; i < count; ++i) {
+    void* const own = gradients.dinputs[i];
+    const bool shared = std::count(gradients.dinputs, gradients.dinputs + count, own) > 1;
+    const bool replaced = gradients.modes[i] == GradientMode::kOverwrite;
+    if (own != nullptr && !shared && replaced && FitsOutput(i)) return i;
+  }
+  return -1;
+}
+
 Status AddLayer::Backward(const LayerTensors& tensors, const LayerGradients& gradients) {
   const void* doutput = gradients.doutput;
+  int done = -1;
   if (activation_ != Activation::kNone) {
+    done = OwnGradient(gradients);
+    void* behind_activation = done < 0 ? tensors.workspace : gradients.dinputs[done];
     RETURN_IF_ERROR(context_->ops->ActivationBackward(*context_->stream, activation_,
                                                       OutputShape().Elements(), tensors.output,
-                                                      doutput, tensors.workspace));
-    doutput = tensors.workspace;
+                                                      doutput, behind_activation));
+    doutput = behind_activation;
   }
   for (size_t i = 0; i < shapes_.size(); ++i) {
-    if (gradients.dinputs[i] == nullptr) continue;
+    if (gradients.dinputs[i] == nullptr || static_cast<int>(i) == done) continue;
     RETURN_IF_ERROR(GiveGradient(i, doutput, gradients.modes[i], gradients.dinputs[i]));
   }
   return OkStatus();

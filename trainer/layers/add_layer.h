@@ -18,13 +18,16 @@ class AddLayer : public Layer {
   int64_t WorkspaceBytes() const override;
   bool BackwardReadsOutput() const override { return activation_ != Activation::kNone; }
   bool ForwardInPlace() const override { return true; }
-  bool AddsGradients() const override { return activation_ == Activation::kNone; }
+  bool AddsGradients() const override { return true; }
   Status Forward(Phase phase, const LayerTensors& tensors) override;
   Status Backward(const LayerTensors& tensors, const LayerGradients& gradients) override;
 
  private:
   bool FitsOutput(size_t input) const { return shapes_[input] == shapes_.front(); }
   Status AddInput(size_t input, const LayerTensors& tensors);
+  // An input whose gradient is that behind the activation and lies in memory of its own, so that
+  // the others can be given it from there; -1: there is none.
+  int OwnGradient(const LayerGradients& gradients) const;
   Status GiveGradient(size_t input, const void* doutput, GradientMode mode, void* dinput);
 
   std::vector<Shape> shapes_;

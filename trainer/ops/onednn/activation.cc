@@ -42,7 +42,9 @@ Status OnednnOps::ActivationBackward(Stream&, Activation activation, int64_t ele
     }
 #pragma omp simd
     for (int64_t i = begin; i < end; ++i) {
-      to[i] = (value[i] > 0) & (value[i] < ceiling) ? from[i] : 0.0f;
+      // Read in any case: a condition on the read would become a jump, and be mispredicted.
+      const float gradient = from[i];
+      to[i] = (value[i] > 0) & (value[i] < ceiling) ? gradient : 0.0f;
     }
   });
   return OkStatus();

@@ -45,7 +45,8 @@ void ForwardRun(const float* __restrict x, const float* __restrict slopes, int64
 void BackwardRun(const float* x, const float* slopes, const float* dy, int64_t count, float* dx) {
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
-    const float above = x[i] > 0 ? dy[i] : 0.0f, below = x[i] > 0 ? 0.0f : dy[i];
+    const float gradient = dy[i];  // read in any case, so that there is no jump
+    const float above = x[i] > 0 ? gradient : 0.0f, below = x[i] > 0 ? 0.0f : gradient;
     dx[i] = above + slopes[i] * below;
   }
 }

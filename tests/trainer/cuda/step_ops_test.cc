@@ -13,6 +13,7 @@
 
 #include "reader/color_change.h"
 #include "tests/trainer/random_tensor.h"
+#include "tests/trainer/tensor_near.h"
 #include "trainer/cuda/ops/host_backend.h"
 #include "trainer/cuda/ops/kernel_ops.h"
 #include "trainer/metrics.h"
@@ -145,6 +146,37 @@ TEST_F(StepOpsTest, ConfusionNamesTheFirstWrongLabel) {
                   .ok());
   EXPECT_EQ(~*counts.Wrong(), 102u);
   EXPECT_EQ(numbers, (std::vector<uint64_t>{1, 0, 1, 1, 0, ~uint64_t{102}}));
+}
+
+template <typename T>
+void ExpectBiasAndItsGradient(ElementType type) {
+  KernelOps<HostKernelBackend> backend(type, KernelOrder::kDescending);
+  const auto stream = std::move(backend.CreateStream()).value();
+  for (const Shape& shape : {Shape{1, 1, 1, 1}, Shape{2, 9, 7, 5}, Shape{1, 40, 41, 16}}) {
+    const Floats random = RandomTensor<float>(shape.Elements(), 1, "y");
+    const Floats bias = RandomTensor<float>(shape.c, 1, "bias");
+    std::vector<T> y(random.size());
+    for (size_t i = 0; i < y.size(); ++i) Assign(random[i], &y[i]);
+    const std::vector<T> before = y;
+    Floats sums(shape.c);
+    std::vector<double> workspace(FoldBytes<VectorFold, T>(shape) / 8);
+    ASSERT_TRUE(SumChannels(backend, *stream, shape, y.data(), sums.data(), workspace.data()).ok());
+    ASSERT_TRUE(AddBias(backend, *stream, shape, bias.data(), y.data()).ok());
+    for (int64_t c = 0; c < shape.c; ++c) {
+      double sum = 0, size = 0;
+      for (size_t i = c; i < y.size(); i += shape.c) {
+        sum += ToFloat(before[i]);
+        size += std::abs(ToFloat(before[i]));
+        EXPECT_EQ(ToFloat(y[i]), Rounded<T>(ToFloat(before[i]) + bias[c]));
+      }
+      EXPECT_NEAR(sums[c], sum, kSumTolerance * size);
+    }
+  }
+}
+
+TEST(ConvolutionBias, IsAddedAndItsGradientIsTheSum) {
+  ExpectBiasAndItsGradient<float>(ElementType::kF32);
+  ExpectBiasAndItsGradient<Bfloat16>(ElementType::kBf16);
 }
 
 // A batch of three-channel images with labels, and what the input kernel makes of it.

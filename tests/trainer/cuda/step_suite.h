@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/trainer/cuda/suite_tensors.h"
+#include "trainer/cuda/ops/channel_ops.h"
 #include "trainer/cuda/ops/step_ops.h"
 
 namespace shardmill {
@@ -11,7 +12,7 @@ namespace shardmill {
 template <typename Backend>
 class StepSuite {
  public:
-  explicit StepSuite(Backend* backend) : steps_(backend), tensors_(backend) {}
+  explicit StepSuite(Backend* backend) : backend_(*backend), steps_(backend), tensors_(backend) {}
 
   // The inputs are always the same.
   std::vector<SuiteResult> Run() {
@@ -24,6 +25,7 @@ class StepSuite {
     RunConfusion(LabelType::kIndexU8, tensors_.template Integers<uint8_t>(kPixels, 6));
     RunConfusion(LabelType::kIndexU16, tensors_.template Integers<uint16_t>(kPixels, 6));
     RunInput();
+    RunBias();
     return tensors_.results();
   }
 
@@ -128,6 +130,23 @@ class StepSuite {
     tensors_.KeepVector("one-hot", call.labels.one_hot, 4 * call.output.Pixels());
   }
 
+  // What convolutions with a bias add to their library.
+  void RunBias() {
+    const Shape shape = {2, 19, 17, 11};
+    void* y = tensors_.Elements("y", shape.Elements());
+    const float* bias = tensors_.Vector("bias", shape.c);
+    float* sums = tensors_.NewVector(shape.c);
+    Succeed(WithKernelType(backend_.element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      void* workspace = tensors_.Workspace(FoldBytes<VectorFold, T>(shape));
+      RETURN_IF_ERROR(SumChannels(backend_, tensors_.stream(), shape, As<T>(y), sums, workspace));
+      return AddBias(backend_, tensors_.stream(), shape, bias, static_cast<T*>(y));
+    }));
+    tensors_.KeepVector("sums of channels", sums, shape.c);
+    tensors_.Keep("with bias", y, shape.Elements());
+  }
+
+  Backend& backend_;
   StepOps<Backend> steps_;
   SuiteTensors tensors_;
 };

@@ -22,12 +22,15 @@ int64_t ScaledPlace(int64_t at, int64_t begin, int64_t length, bool flipped) {
   return begin + (flipped ? length - 1 - at : at);
 }
 
-template <typename Sum, typename Sample>
-void Blend(const Sample* first, const Sample* second, uint32_t weight, uint64_t samples, Sum* out) {
-  const auto own = static_cast<Sum>(kWeightOne - weight);
-  const auto other = static_cast<Sum>(weight);
+// The results count 2^8 times: those of u8 fit 16 bits.
+template <typename Sample, typename Blended>
+void Blend(const Sample* first, const Sample* second, uint32_t weight, uint64_t samples,
+           Blended* out) {
+  const auto own = static_cast<Blended>(kWeightOne - weight);
+  const auto other = static_cast<Blended>(weight);
   for (uint64_t i = 0; i < samples; ++i) {
-    out[i] = own * static_cast<Sum>(first[i]) + other * static_cast<Sum>(second[i]);
+    out[i] = static_cast<Blended>(own * static_cast<Blended>(first[i]) +
+                                  other * static_cast<Blended>(second[i]));
   }
 }
 
@@ -60,6 +63,15 @@ ScaledWindowCopier::Neighbours ScaledWindowCopier::NeighboursOf(int64_t position
   return neighbours;
 }
 
+template <uint64_t kBytes>
+void ScaledWindowCopier::PickPixels(const uint8_t* from, uint64_t pixel_bytes, uint8_t* to) const {
+  const uint64_t bytes = kBytes > 0 ? kBytes : pixel_bytes;
+  for (const Neighbours& column : columns_) {
+    std::memcpy(to, from + column.first * bytes, bytes);
+    to += bytes;
+  }
+}
+
 void ScaledWindowCopier::CopyNearest(const PixelImage& image, const PixelWindow& window,
                                      const std::vector<uint8_t>& pad_element, uint8_t* out) {
   const ShownPart shown = window.Shown(image.height, image.width);
@@ -81,14 +93,31 @@ void ScaledWindowCopier::CopyNearest(const PixelImage& image, const PixelWindow&
     const uint8_t* from =
         image.pixels + static_cast<uint64_t>(row * image.width) * image.pixel_bytes;
     uint8_t* to = out + static_cast<uint64_t>(shown.x) * image.pixel_bytes;
-    for (const Neighbours& column : columns_) {
-      std::memcpy(to, from + column.first * image.pixel_bytes, image.pixel_bytes);
-      to += image.pixel_bytes;
+    if (image.pixel_bytes == 1) {
+      PickPixels<1>(from, image.pixel_bytes, to);
+    } else {
+      PickPixels<0>(from, image.pixel_bytes, to);
     }
   }
 }
 
-template <typename Sample, typename Sum>
+template <uint64_t kSamples, typename Sum, typename Sample, typename Blended>
+void ScaledWindowCopier::InterpolateRow(const Blended* blended, uint64_t samples,
+                                        Sample* to) const {
+  const uint64_t count = kSamples > 0 ? kSamples : samples;
+  for (const Neighbours& column : columns_) {
+    const auto own = static_cast<Sum>(kWeightOne - column.weight);
+    const auto other = static_cast<Sum>(column.weight);
+    const Blended* first = blended + column.first * count;
+    const Blended* second = blended + column.second * count;
+    for (uint64_t c = 0; c < count; ++c) {
+      to[c] = Rounded<Sample, Sum>(own * first[c] + other * second[c]);
+    }
+    to += count;
+  }
+}
+
+template <typename Sample, typename Blended, typename Sum>
 void ScaledWindowCopier::CopyLinearTyped(const PixelImage& image, const PixelWindow& window,
                                          const std::vector<uint8_t>& pad_element, uint8_t* out) {
   const ShownPart shown = window.Shown(image.height, image.width);
@@ -101,8 +130,8 @@ void ScaledWindowCopier::CopyLinearTyped(const PixelImage& image, const PixelWin
                      window.scaled_width, image.width);
   }
   const uint64_t image_samples = static_cast<uint64_t>(image.width) * samples;
-  blended_.resize(image_samples * sizeof(Sum));
-  auto* blended = reinterpret_cast<Sum*>(blended_.data());
+  blended_.resize(image_samples * sizeof(Blended));
+  auto* blended = reinterpret_cast<Blended*>(blended_.data());
   const auto* pixels = reinterpret_cast<const Sample*>(image.pixels);
   for (int64_t i = 0; i < window.height; ++i, out += row_bytes) {
     if (!shown.HasRow(i)) {
@@ -113,17 +142,13 @@ void ScaledWindowCopier::CopyLinearTyped(const PixelImage& image, const PixelWin
     const Neighbours rows =
         NeighboursOf(ScaledPlace(i, window.y, window.height, window.flip_vertical),
                      window.scaled_height, image.height);
-    Blend<Sum>(pixels + rows.first * image_samples, pixels + rows.second * image_samples,
-               rows.weight, image_samples, blended);
+    Blend(pixels + rows.first * image_samples, pixels + rows.second * image_samples, rows.weight,
+          image_samples, blended);
     auto* to = reinterpret_cast<Sample*>(out) + static_cast<uint64_t>(shown.x) * samples;
-    for (const Neighbours& column : columns_) {
-      const auto own = static_cast<Sum>(kWeightOne - column.weight);
-      const auto other = static_cast<Sum>(column.weight);
-      const Sum* first = blended + column.first * samples;
-      const Sum* second = blended + column.second * samples;
-      for (uint64_t c = 0; c < samples; ++c) {
-        *to++ = Rounded<Sample, Sum>(own * first[c] + other * second[c]);
-      }
+    if (samples == 3) {
+      InterpolateRow<3, Sum>(blended, samples, to);
+    } else {
+      InterpolateRow<0, Sum>(blended, samples, to);
     }
   }
 }
@@ -131,11 +156,11 @@ void ScaledWindowCopier::CopyLinearTyped(const PixelImage& image, const PixelWin
 void ScaledWindowCopier::CopyLinear(const PixelImage& image, DType dtype, const PixelWindow& window,
                                     const std::vector<uint8_t>& pad_element, uint8_t* out) {
   if (dtype == DType::kU8) {
-    CopyLinearTyped<uint8_t, uint32_t>(image, window, pad_element, out);
+    CopyLinearTyped<uint8_t, uint16_t, uint32_t>(image, window, pad_element, out);
   } else if (dtype == DType::kU16) {
-    CopyLinearTyped<uint16_t, uint32_t>(image, window, pad_element, out);
+    CopyLinearTyped<uint16_t, uint32_t, uint32_t>(image, window, pad_element, out);
   } else {
-    CopyLinearTyped<float, float>(image, window, pad_element, out);
+    CopyLinearTyped<float, float, float>(image, window, pad_element, out);
   }
 }
 

@@ -37,8 +37,14 @@ class ScaledWindowCopier {
     uint32_t second = 0;
     uint32_t weight = 0;
   };
+  // The pixels of a row that the columns name. `kBytes` as `kSamples` below.
+  template <uint64_t kBytes>
+  void PickPixels(const uint8_t* from, uint64_t pixel_bytes, uint8_t* to) const;
+  // `kSamples` of a pixel, which the compiler then unrolls; 0: as many as `samples` says.
+  template <uint64_t kSamples, typename Sum, typename Sample, typename Blended>
+  void InterpolateRow(const Blended* blended, uint64_t samples, Sample* to) const;
   static Neighbours NeighboursOf(int64_t position, int64_t scaled, int64_t side);
-  template <typename Sample, typename Sum>
+  template <typename Sample, typename Blended, typename Sum>
   void CopyLinearTyped(const PixelImage& image, const PixelWindow& window,
                        const std::vector<uint8_t>& pad_element, uint8_t* out);
 

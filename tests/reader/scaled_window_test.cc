@@ -46,9 +46,8 @@ double Between(double position, int64_t side, const Value& value) {
   return at(low) + (position - low) * (at(low + 1) - at(low));
 }
 
-template <typename Sample>
+template <typename Sample, int64_t kChannels = 3>
 void ExpectLinear(DType dtype, uint64_t levels, double tolerance) {
-  constexpr int64_t kChannels = 3;
   const auto image = Noise<Sample>(kHeight * kWidth * kChannels, levels);
   std::vector<uint8_t> pad(sizeof(Sample), 0);
   ScaledWindowCopier copier;
@@ -94,6 +93,8 @@ TEST(ScaledWindow, ImagesAreInterpolatedBetweenFourPixels) {
   ExpectLinear<uint8_t>(DType::kU8, 256, 0.5 + 2 * 255.0 / 256);
   ExpectLinear<uint16_t>(DType::kU16, 65536, 0.5 + 2 * 65535.0 / 256);
   ExpectLinear<float>(DType::kF32, 1000, 2 * 1000.0 / 256);
+  ExpectLinear<uint8_t, 1>(DType::kU8, 256, 0.5 + 2 * 255.0 / 256);
+  ExpectLinear<float, 5>(DType::kF32, 1000, 2 * 1000.0 / 256);
 }
 
 TEST(ScaledWindow, TheLargestLevelsDoNotOverflow) {
@@ -128,6 +129,19 @@ TEST(ScaledWindow, LabelsAreThePixelsWhoseSquareHoldsTheCentre) {
       }
     }
   }
+}
+
+TEST(ScaledWindow, LabelsOfOneByteAreTheSamePixels) {
+  const auto labels = Noise<uint16_t>(kHeight * kWidth, 250);
+  const std::vector<uint8_t> narrow(labels.begin(), labels.end());
+  const PixelWindow window = Window(13, 11);
+  std::vector<uint16_t> expected(window.height * window.width);
+  std::vector<uint8_t> out(expected.size());
+  ScaledWindowCopier copier;
+  copier.CopyNearest({reinterpret_cast<const uint8_t*>(labels.data()), kHeight, kWidth, 2}, window,
+                     {255, 0}, reinterpret_cast<uint8_t*>(expected.data()));
+  copier.CopyNearest({narrow.data(), kHeight, kWidth, 1}, window, {255}, out.data());
+  EXPECT_EQ(out, std::vector<uint8_t>(expected.begin(), expected.end()));
 }
 
 TEST(ScaledWindow, AScaleOfOneCopies) {

@@ -32,8 +32,8 @@ struct PackFlags {
   WindowFlags windows;
   SplitFlags splits;
   std::string one_hot = "none", image_type = "u8", image_codec = "raw", label_codec = "zstd";
-  std::string order, on_error = "fail", classes, map, palette, category_ids = "compact", bands,
-                     shards;
+  std::string order, on_error = "fail", classes, map, palette, gray, category_ids = "compact",
+                     bands, shards;
   uint64_t ignore = 0, tolerance = 0, jobs = 0;
   bool has_ignore = false, has_tolerance = false, has_no_data = false, json = false;
   double no_data = 0;
@@ -102,6 +102,8 @@ Result<PackOptions> Check(const PackFlags& flags) {
   if (!flags.map.empty()) options.layout.map = flags.map;
   if (flags.palette == "index") options.layout.palette = PaletteReading::kIndex;
   if (flags.palette == "color") options.layout.palette = PaletteReading::kColor;
+  if (flags.gray == "value") options.layout.gray = GrayReading::kValue;
+  if (flags.gray == "color") options.layout.gray = GrayReading::kColor;
   if (flags.has_tolerance) options.layout.label_tolerance = static_cast<uint32_t>(flags.tolerance);
   if (flags.has_ignore) options.layout.ignore = static_cast<uint32_t>(flags.ignore);
   options.label_encoding = OneHotNames().at(flags.one_hot);
@@ -196,7 +198,10 @@ void AddPairOptions(CLI::App* app, PackFlags* flags) {
 }
 
 void AddLabelOptions(CLI::App* app, PackFlags* flags) {
-  app->add_option("--classes", flags->classes, "Class table (name,r,g,b), in place of the layout's")
+  app->add_option(
+         "--classes", flags->classes,
+         "Class table (name,r,g,b; a column 'id' says which label value a class is), in place of "
+         "the layout's")
       ->type_name("FILE");
   AddUnsigned(app, "--ignore", &flags->ignore, kMaxIgnore,
               "Label value that means no class, in place of the layout's")
@@ -211,6 +216,10 @@ void AddLabelOptions(CLI::App* app, PackFlags* flags) {
   AddChoice(app, "--palette", &flags->palette, {"index", "color"},
             "What counts in palette files; by default the colour when the class table has those of "
             "the files, else the index, and the pack stops where both name classes that differ");
+  AddChoice(app, "--gray", &flags->gray, {"value", "color"},
+            "What gray label files of any depth hold: class ids, or the colour (v, v, v), v scaled "
+            "to 8 bits; by default what fits all values of a file, and the pack stops where both "
+            "do and differ");
   AddUnsigned(app, "--label-tolerance", &flags->tolerance, 127,
               "Take label values that miss a class's by at most this much per channel for it, and "
               "accept labels of lossy formats")

@@ -10,6 +10,7 @@
 #include "reader/names.h"
 #include "tools/pack/class_table_forms.h"
 #include "tools/pack/text_lines.h"
+#include "tools/pack/unused_class.h"
 
 namespace shardmill {
 namespace {
@@ -19,6 +20,7 @@ constexpr uint64_t kMaxTableBytes = uint64_t{1} << 26;
 // Which column holds what.
 struct Columns {
   size_t name = 0;
+  std::optional<size_t> id;
   std::optional<std::array<size_t, 3>> color;
   bool has_header = false;
 };
@@ -50,36 +52,50 @@ Result<std::vector<Row>> SplitRows(const std::vector<TextLine>& lines) {
   return rows;
 }
 
+// The column of the first of the names that there is one of.
 std::optional<size_t> FindColumn(const Row& header, std::initializer_list<std::string_view> names) {
-  for (size_t i = 0; i < header.fields.size(); ++i) {
-    std::string field = LowerCase(header.fields[i]);
-    if (std::find(names.begin(), names.end(), field) != names.end()) return i;
+  for (std::string_view name : names) {
+    for (size_t i = 0; i < header.fields.size(); ++i) {
+      if (LowerCase(header.fields[i]) == name) return i;
+    }
   }
   return std::nullopt;
 }
 
-bool IsColorRow(const Row& row) {
-  return row.fields.size() >= 4 && ParseLevel(row.fields[1]) && ParseLevel(row.fields[2]) &&
-         ParseLevel(row.fields[3]);
+bool IsColor(const Row& row, size_t first) {
+  return row.fields.size() >= first + 3 && ParseLevel(row.fields[first]) &&
+         ParseLevel(row.fields[first + 1]) && ParseLevel(row.fields[first + 2]);
+}
+
+std::optional<Columns> FindHeader(const Row& first) {
+  Columns columns;
+  columns.has_header = true;
+  const auto name = FindColumn(first, {"name", "class_name", "classname", "class", "label"});
+  const auto r = FindColumn(first, {"r", "red"});
+  const auto g = FindColumn(first, {"g", "green"});
+  const auto b = FindColumn(first, {"b", "blue"});
+  columns.id = FindColumn(first, {"id", "class_id", "label_id", "index", "value", "pixel_value"});
+  const int levels = (r ? 1 : 0) + (g ? 1 : 0) + (b ? 1 : 0);
+  if (!name || levels % 3 != 0) return std::nullopt;
+  columns.name = *name;
+  if (levels == 3) columns.color = {*r, *g, *b};
+  const bool is_header = levels == 3 || columns.id.has_value() || first.fields.size() == 1;
+  return is_header ? std::optional(columns) : std::nullopt;
 }
 
 Result<Columns> FindColumns(const Row& first) {
+  if (const auto header = FindHeader(first)) return *header;
   Columns columns;
-  std::optional<size_t> name = FindColumn(first, {"name", "class", "class_name", "label"});
-  std::optional<size_t> r = FindColumn(first, {"r", "red"});
-  std::optional<size_t> g = FindColumn(first, {"g", "green"});
-  std::optional<size_t> b = FindColumn(first, {"b", "blue"});
-  if (name && r && g && b) {
-    columns.name = *name;
-    columns.color = {*r, *g, *b};
-    columns.has_header = true;
-  } else if (IsColorRow(first)) {
+  if (IsColor(first, 1)) {
     columns.color = {1, 2, 3};
-  } else if (first.fields.size() == 1) {
-    columns.has_header = name.has_value();
-  } else {
+  } else if (IsColor(first, 2) && ParseClassId(first.fields[0])) {
+    columns.id = 0;
+    columns.name = 1;
+    columns.color = {2, 3, 4};
+  } else if (first.fields.size() > 1) {
     return AtLine(first.line,
-                  "neither a header with the columns name, r, g, b nor a class with its colour");
+                  "neither a header with the columns name, r, g, b (or id, name) nor a class with "
+                  "its colour");
   }
   return columns;
 }
@@ -88,6 +104,14 @@ Result<TableEntry> ParseRow(const Row& row, const Columns& columns) {
   TableEntry entry;
   entry.line = row.line;
   if (columns.name < row.fields.size()) entry.name = row.fields[columns.name];
+  if (columns.id.has_value()) {
+    const std::string text = *columns.id < row.fields.size() ? row.fields[*columns.id] : "";
+    entry.id = ParseClassId(text);
+    if (!entry.id.has_value()) {
+      return AtLine(row.line, "the id '" + text + "' of class '" + entry.name +
+                                  "' is no whole number from 0 to 65534");
+    }
+  }
   if (!columns.color.has_value()) return entry;
   uint32_t color = 0;
   for (size_t column : *columns.color) {
@@ -127,6 +151,7 @@ Result<std::vector<TableEntry>> ParseEntries(std::string_view text) {
   if (lines.empty()) return InvalidArgumentError("the class table is empty");
   if (auto entries = ParseLabelMap(lines)) return *std::move(entries);
   if (auto entries = ParseColorLines(lines)) return *std::move(entries);
+  if (auto entries = ParseNumberedNames(lines)) return *std::move(entries);
   return ParseCsv(lines);
 }
 
@@ -140,13 +165,7 @@ Status CheckName(const TableEntry& entry) {
   return AtEntry(entry, "the class name is not UTF-8 text without control characters");
 }
 
-}  // namespace
-
-Result<std::vector<ClassInfo>> MakeClassTable(const std::vector<TableEntry>& entries,
-                                              DoubledColors doubled_colors) {
-  if (entries.empty()) return InvalidArgumentError("the class table is empty");
-  if (entries.size() > kMaxClasses) return InvalidArgumentError("more than 65,535 classes");
-  std::vector<ClassInfo> classes;
+Status CheckNamesAndColors(const std::vector<TableEntry>& entries, DoubledColors doubled_colors) {
   std::map<std::string, uint64_t> line_of_name;
   std::map<uint32_t, uint64_t> line_of_color;
   for (const TableEntry& entry : entries) {
@@ -156,14 +175,51 @@ Result<std::vector<ClassInfo>> MakeClassTable(const std::vector<TableEntry>& ent
       return AtEntry(entry, "class '" + entry.name + "' stands in line " +
                                 std::to_string(name->second) + " already");
     }
-    if (entry.color.has_value() && doubled_colors == DoubledColors::kRefuse) {
-      auto [color, new_color] = line_of_color.emplace(*entry.color, entry.line);
-      if (!new_color) {
-        return AtEntry(entry, "class '" + entry.name + "' has the colour of line " +
-                                  std::to_string(color->second));
-      }
-    }
-    classes.push_back({static_cast<uint32_t>(classes.size()), entry.name, entry.color});
+    if (!entry.color.has_value() || doubled_colors == DoubledColors::kAllow) continue;
+    auto [color, new_color] = line_of_color.emplace(*entry.color, entry.line);
+    if (new_color) continue;
+    return AtEntry(entry, "class '" + entry.name + "' has the colour of line " +
+                              std::to_string(color->second));
+  }
+  return OkStatus();
+}
+
+// The id that the table gives an entry, or in a table without ids its place.
+Result<uint32_t> IdOf(const TableEntry& entry, uint32_t place, bool all_have_ids) {
+  const uint32_t id = entry.id.value_or(place);
+  if (!all_have_ids && id != place) {
+    return AtEntry(entry, "class '" + entry.name + "' has the id " + std::to_string(id) +
+                              ", and other classes have none");
+  }
+  if (id < kMaxClasses) return id;
+  return AtEntry(entry, "class '" + entry.name + "' has the id " + std::to_string(id) +
+                            "; ids go from 0 to 65534 (--map FILE gives larger label values a "
+                            "class)");
+}
+
+}  // namespace
+
+Result<std::vector<ClassInfo>> MakeClassTable(const std::vector<TableEntry>& entries,
+                                              DoubledColors doubled_colors) {
+  if (entries.empty()) return InvalidArgumentError("the class table is empty");
+  if (entries.size() > kMaxClasses) return InvalidArgumentError("more than 65,535 classes");
+  RETURN_IF_ERROR(CheckNamesAndColors(entries, doubled_colors));
+  std::vector<ClassInfo> classes;
+  const bool all_have_ids = std::all_of(
+      entries.begin(), entries.end(), [](const TableEntry& entry) { return entry.id.has_value(); });
+  std::map<uint32_t, const TableEntry*> entry_of_id;
+  for (uint32_t place = 0; place < entries.size(); ++place) {
+    const TableEntry& entry = entries[place];
+    ASSIGN_OR_RETURN(const uint32_t id, IdOf(entry, place, all_have_ids));
+    auto [other, is_new] = entry_of_id.emplace(id, &entry);
+    if (is_new) continue;
+    return AtEntry(entry, "class '" + entry.name + "' has the id " + std::to_string(id) +
+                              " of class '" + other->second->name + "'");
+  }
+  for (const auto& [id, entry] : entry_of_id) {
+    while (classes.size() < id)
+      classes.push_back(UnusedClass(static_cast<uint32_t>(classes.size())));
+    classes.push_back({id, entry->name, entry->color});
   }
   return classes;
 }
@@ -184,7 +240,7 @@ Result<std::vector<ClassInfo>> ReadClassTable(const std::string& path,
 
 bool AllHaveColors(const std::vector<ClassInfo>& classes) {
   return !classes.empty() && std::all_of(classes.begin(), classes.end(), [](const ClassInfo& info) {
-    return info.color.has_value();
+    return info.color.has_value() || IsUnusedClass(info);
   });
 }
 

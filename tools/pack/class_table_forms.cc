@@ -25,7 +25,7 @@ std::optional<TableEntry> ParseLabelMapLine(const TextLine& line) {
   const size_t end = std::min(line.text.find(':', colon + 1), line.text.size());
   const std::string levels = line.text.substr(colon + 1, end - colon - 1);
   Result<std::vector<std::string>> fields = SplitFields(levels, ',');
-  TableEntry entry = {line.number, std::string(TrimBlanks(line.text.substr(0, colon))), {}};
+  TableEntry entry = {line.number, std::string(TrimBlanks(line.text.substr(0, colon)))};
   if (TrimBlanks(levels).empty()) return entry;
   if (!fields.ok()) return std::nullopt;
   entry.color = ParseColor(*fields);
@@ -44,6 +44,20 @@ std::optional<TableEntry> ParseColorLine(const TextLine& line) {
   const std::optional<uint32_t> color = ParseColor(levels);
   if (!color.has_value()) return std::nullopt;
   return TableEntry{line.number, line.text.substr(at), color};
+}
+
+std::optional<TableEntry> ParseNumberedName(const TextLine& line) {
+  const size_t end = line.text.find_first_of(" \t:,;");
+  if (end == std::string::npos) return std::nullopt;
+  const size_t name = line.text.find_first_not_of(" \t", end + (line.text[end] == ' ' ? 0 : 1));
+  TableEntry entry = {line.number, ""};
+  entry.id = ParseClassId(std::string_view(line.text).substr(0, end));
+  if (!entry.id.has_value() || name == std::string::npos) return std::nullopt;
+  entry.name = line.text.substr(name);
+  // With more columns it is a table of another form.
+  const bool is_table = std::string_view(",;\t").find(line.text[end]) != std::string_view::npos;
+  if (is_table && entry.name.find(line.text[end]) != std::string::npos) return std::nullopt;
+  return entry;
 }
 
 template <typename ParseLine>
@@ -87,11 +101,11 @@ Result<TableEntry> ParseJsonEntry(const rapidjson::Value& value, size_t place) {
   }
   if (entry.name.empty()) return InvalidArgumentError(where + " has no name");
   const rapidjson::Value* id = FindMember(value, "id");
-  if (id != nullptr && !(id->IsUint() && id->GetUint() == place)) {
+  if (id != nullptr && !id->IsUint()) {
     return InvalidArgumentError(where + ", '" + entry.name +
-                                "', has another id; ids must be 0, 1, 2, … in the order of the "
-                                "list (--map FILE renumbers label values)");
+                                "', has an id that is no whole number");
   }
+  if (id != nullptr) entry.id = id->GetUint();
   const rapidjson::Value* color = FindMember(value, "color");
   if (color == nullptr) return entry;
   entry.color = ParseJsonColor(*color);
@@ -117,6 +131,17 @@ std::optional<uint32_t> ParseLevel(std::string_view text) {
     return std::nullopt;
   }
   return value;
+}
+
+std::optional<uint32_t> ParseClassId(std::string_view text) {
+  uint32_t id = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(id) : std::nullopt;
+}
+
+std::optional<std::vector<TableEntry>> ParseNumberedNames(const std::vector<TextLine>& lines) {
+  return ParseAll(lines, ParseNumberedName);
 }
 
 std::optional<std::vector<TableEntry>> ParseLabelMap(const std::vector<TextLine>& lines) {

@@ -17,8 +17,12 @@ namespace shardmill {
 struct TableEntry {
   uint64_t line = 0;  // 0: not known
   std::string name;
-  std::optional<uint32_t> color;
+  std::optional<uint32_t> color = {};
+  std::optional<uint32_t> id = {};  // as the table says it; it may be no usable one
 };
+
+// "7", as a number of 32 bits; nullopt for anything else.
+std::optional<uint32_t> ParseClassId(std::string_view text);
 
 // "219", "219.0": some tables hold decimals. nullopt for anything but a whole number 0 … 255.
 std::optional<uint32_t> ParseLevel(std::string_view text);
@@ -30,9 +34,11 @@ std::optional<std::vector<TableEntry>> ParseLabelMap(const std::vector<TextLine>
 // "R G B name", the label_colors.txt of CamVid. nullopt: the lines are not of this form.
 std::optional<std::vector<TableEntry>> ParseColorLines(const std::vector<TextLine>& lines);
 
+// "ID NAME", "ID: NAME" or "ID,NAME" in every line. nullopt: the lines are not of this form.
+std::optional<std::vector<TableEntry>> ParseNumberedNames(const std::vector<TextLine>& lines);
+
 // A JSON list of names, or of objects with a name and perhaps a color ([r,g,b] or "#rrggbb");
-// alone, or as "labels", "classes" or "categories" of an object. Ids, where there are any, must
-// count from 0 on.
+// alone, or as "labels", "classes" or "categories" of an object; perhaps with an id.
 Result<std::vector<TableEntry>> ParseClassJson(std::string_view text);
 
 }  // namespace shardmill

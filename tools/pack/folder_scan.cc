@@ -96,7 +96,7 @@ Status Scanner::Visit(const std::string& path) {
   const std::string full = JoinPath(listing_->root, path);
   if (::stat(full.c_str(), &info) != 0) {
     if (errno != ENOENT && errno != ELOOP) return ErrnoError("cannot read " + full, errno);
-    listing_->notes.push_back("dead link left out: " + path);
+    listing_->unreadable.push_back({path, "it is a link that leads to nothing"});
     return OkStatus();
   }
   if (S_ISREG(info.st_mode)) {
@@ -104,7 +104,7 @@ Status Scanner::Visit(const std::string& path) {
     return OkStatus();
   }
   if (!S_ISDIR(info.st_mode)) {
-    listing_->notes.push_back("neither file nor folder, left out: " + path);
+    listing_->unreadable.push_back({path, "it is neither a file nor a folder"});
     return OkStatus();
   }
   FolderId id = {info.st_dev, info.st_ino};

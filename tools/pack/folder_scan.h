@@ -15,12 +15,19 @@ struct ListedFile {
   uint64_t bytes = 0;
 };
 
+// What should perhaps be a file and cannot be read.
+struct UnreadableEntry {
+  std::string path;
+  std::string reason;
+};
+
 struct FolderListing {
   std::string root;
   std::vector<ListedFile> files;     // sorted by path, bytes compared
   std::vector<std::string> folders;  // likewise; the root is not in it
   uint64_t hidden = 0;               // hidden files and what desktops leave behind; not listed
-  std::vector<std::string> notes;    // link loops, dead links, pipes and devices left out
+  std::vector<UnreadableEntry> unreadable;  // dead links, pipes and devices
+  std::vector<std::string> notes;           // link loops
 
   const ListedFile* Find(std::string_view path) const;  // nullptr: there is none
   bool HasFolder(std::string_view path) const;

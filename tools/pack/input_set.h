@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,17 @@ struct InputSplit {
   std::string name;
   std::vector<Sample> samples;    // sorted by key
   std::vector<Problem> problems;  // sorted by key
+  bool made = false;              // by the packer, of a set without splits
 
   uint64_t inputs() const { return samples.size() + problems.size(); }
+};
+
+// Where the files lie that are inputs whether or not a list or an annotation file names them.
+struct UnlistedRule {
+  std::vector<std::string> trees;  // folders with all below them; "" is the source folder
+  std::set<std::string> folders;   // without what is below them
+  std::string reason;              // why such an input is left out
+  bool by_rule = true;             // as in Problem
 };
 
 enum class Task { kSegmentation, kClassification };
@@ -52,6 +62,8 @@ struct InputSet {
   std::vector<ClassInfo> classes;
   LabelRules labels;               // of label images
   std::vector<InputSplit> splits;  // without empty ones; train first
+  UnlistedRule unlisted;
+  std::vector<std::string> lists;  // the list files at the top of the folder that were looked at
   uint64_t hidden_files = 0;
   std::vector<std::string> notes;  // what the user should know of how it was read
 };

@@ -5,6 +5,10 @@
 #include <cstring>
 #include <utility>
 
+#include "tools/pack/label_samples.h"
+#include "tools/pack/label_tolerance.h"
+#include "tools/pack/unused_class.h"
+
 namespace shardmill {
 namespace {
 
@@ -26,51 +30,34 @@ constexpr Names kKindNames[kLabelKindCount] = {
     {"shapes drawn", "drawn_shapes"},
 };
 
-constexpr uint32_t kNumbers = 65536;
-
-constexpr uint32_t GrayColor(uint32_t level) { return level << 16 | level << 8 | level; }
-
 bool IsRunOfEight(const uint8_t* bytes) {
   uint64_t word;
   std::memcpy(&word, bytes, sizeof word);
   return word == bytes[0] * 0x0101010101010101u;
 }
 
-bool IsGray(uint32_t color) { return color == GrayColor(color & 255); }
-
 uint32_t Threshold(uint32_t color) {
   // The highest bit of each channel, spread over the channel.
   return ((color >> 7) & 0x010101) * 255;
 }
 
-bool AllChannelsAreEqual(const SourceImage& image) {
-  const auto step =
-      static_cast<size_t>(ChannelsOf(image.layout)) * static_cast<size_t>(image.sample_bytes);
-  const auto bytes = static_cast<size_t>(image.sample_bytes);
-  for (size_t i = 0; i < image.samples.size(); i += step) {
-    const uint8_t* pixel = &image.samples[i];
-    if (std::memcmp(pixel, pixel + bytes, 2 * bytes) != 0) return false;
-  }
-  return true;
-}
-
-uint32_t Sample(const uint8_t* pixel, int sample_bytes) {
-  if (sample_bytes == 1) return *pixel;
-  uint16_t value;
-  std::memcpy(&value, pixel, sizeof value);
-  return value;
+bool IsByColor(LabelKind kind) {
+  return kind == kPaletteColor || kind == kGrayColor || kind == kRgbColor ||
+         kind == kThresholdColor;
 }
 
 // The value that stands in a pixel of several bytes.
 uint32_t PixelValue(const uint8_t* pixel, LabelKind kind, int sample_bytes) {
   switch (kind) {
+    case kGrayColor:
+      return ColorOfLevel(SampleAt(pixel, sample_bytes), 16);
     case kRgbColor:
     case kThresholdColor:
       return (uint32_t{pixel[0]} << 16 | uint32_t{pixel[1]} << 8 | pixel[2]) | kLabelColorFlag;
     case kAde20kCode:
       return uint32_t{pixel[0]} / 10 * 256 + pixel[1];
     default:
-      return Sample(pixel, sample_bytes);
+      return SampleAt(pixel, sample_bytes);
   }
 }
 
@@ -104,56 +91,23 @@ std::string FormatLabelValue(uint32_t value) {
   return text;
 }
 
-Status CheckTolerance(const LabelDecoderOptions& options) {
-  if (!options.rules.tolerance.has_value()) return OkStatus();
-  const uint32_t tolerance = *options.rules.tolerance;
-  std::vector<uint32_t> numbers, colors;
-  const auto& map = options.rules.map;
-  const bool mapped = map.has_value() && map->MapsNumbers();
-  for (const ClassInfo& info : options.classes) {
-    if (!mapped) numbers.push_back(info.id);
-    if (info.color.has_value()) colors.push_back(*info.color);
-  }
-  if (map.has_value()) {
-    for (const auto& [value, id] : map->ids) {
-      ((value & kLabelColorFlag) != 0 ? colors : numbers).push_back(value & ~kLabelColorFlag);
-    }
-  }
-  const bool by_color = options.rules.colors_in_files;
-  auto close = [&](const std::string& a, const std::string& b) {
-    return InvalidArgumentError("--label-tolerance " + std::to_string(tolerance) +
-                                " is too much: a value between " + a + " and " + b +
-                                " could be either; the tolerance must be less than half of the "
-                                "difference of any two classes");
-  };
-  for (size_t i = 0; by_color && i < colors.size(); ++i) {
-    for (size_t k = 0; k < i; ++k) {
-      if (colors[i] == colors[k] || ColorDistance(colors[i], colors[k]) > 2 * tolerance) continue;
-      return close(FormatLabelValue(colors[k] | kLabelColorFlag),
-                   FormatLabelValue(colors[i] | kLabelColorFlag));
-    }
-  }
-  std::sort(numbers.begin(), numbers.end());
-  for (size_t i = 1; !by_color && i < numbers.size(); ++i) {
-    if (numbers[i] - numbers[i - 1] > 2 * tolerance) continue;
-    return close(FormatLabelValue(numbers[i - 1]), FormatLabelValue(numbers[i]));
-  }
-  return OkStatus();
-}
-
 LabelDecoder::LabelDecoder(const LabelDecoderOptions& options)
     : class_count_(static_cast<uint32_t>(options.classes.size())),
       rules_(options.rules),
       dtype_(options.dtype),
       colors_(options.classes.size() + (rules_.map ? rules_.map->ids.size() : 0)) {
   for (const ClassInfo& info : options.classes) names_.push_back(info.name);
+  // The first meaning of a colour stays: what the map says comes before the class table.
+  if (rules_.map.has_value()) InsertMap(*rules_.map);
   if (rules_.colors_in_files || rules_.index_first) InsertColors(options.classes);
   colors_are_gray_ =
       !options.classes.empty() &&
       std::all_of(options.classes.begin(), options.classes.end(), [](const ClassInfo& info) {
         return !info.color.has_value() || IsGray(*info.color);
       });
-  if (rules_.map.has_value()) InsertMap(*rules_.map);
+  if (!maps_numbers_) LeaveOutUnused(options.classes);
+  number_tolerance_ = CheckNumberTolerance(options.classes, rules_);
+  color_tolerance_ = CheckColorTolerance(options.classes, rules_);
 }
 
 void LabelDecoder::InsertColors(const std::vector<ClassInfo>& classes) {
@@ -172,26 +126,43 @@ void LabelDecoder::InsertMap(const ValueMap& map) {
   auto target = [&](uint32_t id) {
     return static_cast<int32_t>(id == ValueMap::kToIgnore ? rules_.ignore.value_or(0) : id);
   };
-  if (map.MapsNumbers()) {
-    number_ids_.assign(kNumbers, map.others.has_value() ? target(*map.others) : kNoClass);
+  maps_numbers_ = map.MapsNumbers();
+  if (maps_numbers_) {
+    number_ids_.assign(kSampleValues, map.others.has_value() ? target(*map.others) : kNoClass);
   }
   for (const auto& [value, id] : map.ids) {
     if ((value & kLabelColorFlag) != 0) {
       colors_.Insert(value & ~kLabelColorFlag, target(id));
-    } else if (value < kNumbers) {
+    } else if (value < kSampleValues) {
       number_ids_[value] = target(id);
     }
   }
 }
 
+// A number that no class has is unknown, also where classes of higher numbers follow.
+void LabelDecoder::LeaveOutUnused(const std::vector<ClassInfo>& classes) {
+  if (std::none_of(classes.begin(), classes.end(), IsUnusedClass)) return;
+  number_ids_.assign(kSampleValues, kNoClass);
+  for (const ClassInfo& info : classes) {
+    if (!IsUnusedClass(info)) number_ids_[info.id] = static_cast<int32_t>(info.id);
+  }
+  if (rules_.ignore.has_value()) number_ids_[*rules_.ignore] = static_cast<int32_t>(*rules_.ignore);
+}
+
+std::string LabelDecoder::NameOf(int32_t id) const {
+  const auto place = static_cast<size_t>(id);
+  return place < names_.size() ? "class '" + names_[place] + "'" : std::string("no class");
+}
+
 int32_t LabelDecoder::ExactNumber(uint32_t value) const {
-  if (!number_ids_.empty()) return value < kNumbers ? number_ids_[value] : kNoClass;
+  if (!number_ids_.empty()) return value < kSampleValues ? number_ids_[value] : kNoClass;
   return value < class_count_ || value == rules_.ignore ? static_cast<int32_t>(value) : kNoClass;
 }
 
 LabelDecoder::Answer LabelDecoder::FindNumber(uint32_t value) const {
   const int32_t exact = ExactNumber(value);
   if (exact != kNoClass || !rules_.tolerance.has_value()) return {exact, true};
+  if (!number_tolerance_.ok()) return {kNoClass, true};
   for (uint32_t off = 1; off <= *rules_.tolerance; ++off) {
     const int32_t below = value >= off ? ExactNumber(value - off) : kNoClass;
     const int32_t near = below != kNoClass ? below : ExactNumber(value + off);
@@ -209,9 +180,11 @@ LabelDecoder::Answer LabelDecoder::FindColor(uint32_t color) const {
 }
 
 Result<LabelKind> LabelDecoder::ClassifyPalette() const {
-  const bool by_color =
-      rules_.palette == PaletteReading::kColor ||
-      (rules_.palette == PaletteReading::kAuto && rules_.colors_in_files && !rules_.index_first);
+  bool by_color = rules_.palette == PaletteReading::kColor;
+  if (rules_.palette == PaletteReading::kAuto && rules_.colors_in_files && !rules_.index_first) {
+    // A map of numbers alone says that it is the index that means something.
+    by_color = !rules_.map_is_given || !maps_numbers_ || rules_.map->MapsColors();
+  }
   if (by_color && colors_.empty()) {
     return InvalidArgumentError(
         "--palette color needs the colours of the classes; give them with --classes FILE "
@@ -221,6 +194,11 @@ Result<LabelKind> LabelDecoder::ClassifyPalette() const {
 }
 
 Result<LabelKind> LabelDecoder::ClassifyRgb(const SourceImage& image) const {
+  if (HasVaryingAlpha(image)) {
+    return InvalidArgumentError(
+        "a label of which some pixels are transparent: whether they mean a class or none is not "
+        "certain; save it without an alpha channel");
+  }
   if (rules_.code == PixelCode::kRedChannel) return kRedValue;
   if (rules_.code == PixelCode::kAde20k && image.sample_bytes == 1) return kAde20kCode;
   if (colors_.empty() && AllChannelsAreEqual(image)) return kGrayInRgb;
@@ -247,13 +225,61 @@ Result<LabelKind> LabelDecoder::Classify(const SourceImage& image) const {
     case PixelLayout::kGray:
       break;
   }
+  return ClassifyGray(image);
+}
+
+// By value, unless the classes have colours and a gray level may be one of them.
+Result<LabelKind> LabelDecoder::ClassifyGray(const SourceImage& image) const {
   if (rules_.code == PixelCode::kAde20k) {
     return InvalidArgumentError("a gray label, where ids stand in the red and green channels");
   }
-  // With a table of gray levels only, as in {0,0,0} and {255,255,255}, gray is a colour.
-  const bool as_color = rules_.colors_in_files && colors_are_gray_ && image.stored_bits == 8 &&
-                        !colors_.empty() && number_ids_.empty();
-  return as_color ? kGrayColor : kGrayValue;
+  if (rules_.gray == GrayReading::kColor && colors_.empty()) {
+    return InvalidArgumentError(
+        "--gray color needs the colours of the classes; give them with --classes FILE "
+        "(name,r,g,b)");
+  }
+  if (rules_.gray == GrayReading::kColor) return kGrayColor;
+  if (rules_.gray == GrayReading::kValue || maps_numbers_ || colors_.empty()) return kGrayValue;
+  return rules_.code == PixelCode::kThreshold ? Result<LabelKind>(kGrayColor) : CompareGray(image);
+}
+
+// The reading in which all values of the file mean something. Some sets hold ids beside a table of
+// colours, others white for the second class; and programs that make PNG files smaller store
+// colours that are gray by chance as gray. Where both readings fit and differ, only the user knows.
+Result<LabelKind> LabelDecoder::CompareGray(const SourceImage& image) const {
+  bool values_fit = true, colors_fit = true;
+  std::string difference;
+  for (uint32_t value : ValuesOf(image)) {
+    const uint32_t color = ColorOfLevel(value, image.stored_bits);
+    const bool has_color = (color & kLabelColorFlag) != 0;
+    const int32_t by_value = FindNumber(value).id;
+    const int32_t by_color = has_color ? FindColor(color & ~kLabelColorFlag).id : kNoClass;
+    values_fit = values_fit && by_value != kNoClass;
+    colors_fit = colors_fit && by_color != kNoClass;
+    if (!difference.empty() || by_value == by_color || !values_fit || !colors_fit) continue;
+    difference = "gray value " + std::to_string(value) + " means " + NameOf(by_value) +
+                 ", but its " + FormatLabelValue(color) + " means " + NameOf(by_color);
+  }
+  if (values_fit && colors_fit && !difference.empty()) {
+    return InvalidArgumentError(difference + "; say which holds with --gray value or --gray color");
+  }
+  const bool gray_classes = rules_.colors_in_files && colors_are_gray_;
+  if (values_fit == colors_fit) return gray_classes ? kGrayColor : kGrayValue;
+  return colors_fit && rules_.colors_in_files ? kGrayColor : kGrayValue;
+}
+
+// A map or a tolerance that means nothing for the file would be recorded and have no effect.
+Status LabelDecoder::CheckKind(LabelKind kind) const {
+  const bool by_color = IsByColor(kind);
+  RETURN_IF_ERROR(by_color ? color_tolerance_ : number_tolerance_);
+  if (!rules_.map_is_given) return OkStatus();
+  if (by_color ? rules_.map->MapsColors() : maps_numbers_) return OkStatus();
+  return InvalidArgumentError(
+      std::string("--map has rules for ") + (by_color ? "numbers" : "colours") +
+      " alone, and this label is read by " + std::string(LabelKindName(kind)) +
+      (by_color ? "; write the values in the map as #rrggbb, or have palette and gray files read "
+                  "by number with --palette index and --gray value"
+                : "; write the values in the map as numbers"));
 }
 
 // Programs that make PNG files smaller re-order palettes, and others write palettes that have
@@ -270,16 +296,12 @@ Status LabelDecoder::CheckPalette(const SourceImage& image) const {
     any |= color_ids[i] != kNoClass;
   }
   if (!any) return OkStatus();
-  auto name = [&](int32_t id) {
-    const auto place = static_cast<size_t>(id);
-    return place < names_.size() ? "class '" + names_[place] + "'" : std::string("no class");
-  };
   for (uint8_t index : image.samples) {
     if (color_ids[index] == kNoClass) continue;
     return InvalidArgumentError(
-        "palette index " + std::to_string(index) + " means " + name(ExactNumber(index)) +
+        "palette index " + std::to_string(index) + " means " + NameOf(ExactNumber(index)) +
         ", but its " + FormatLabelValue(image.palette[index] | kLabelColorFlag) + " means " +
-        name(color_ids[index]) + "; say which holds with --palette index or --palette color");
+        NameOf(color_ids[index]) + "; say which holds with --palette index or --palette color");
   }
   return OkStatus();
 }
@@ -288,6 +310,7 @@ Result<DecodedLabel> LabelDecoder::Decode(const SourceImage& image, ClassIdMap* 
                                           UnknownValues* unknown) const {
   DecodedLabel label;
   ASSIGN_OR_RETURN(label.kind, Classify(image));
+  RETURN_IF_ERROR(CheckKind(label.kind));
   if (image.layout == PixelLayout::kPalette) RETURN_IF_ERROR(CheckPalette(image));
   map->size = image.size;
   map->dtype = dtype_;
@@ -316,7 +339,7 @@ template <typename Id>
 void LabelDecoder::DecodePixels(const SourceImage& image, Id* ids, UnknownValues* unknown,
                                 DecodedLabel* label) const {
   const LabelKind kind = label->kind;
-  const bool by_color = kind == kRgbColor || kind == kThresholdColor;
+  const bool by_color = IsByColor(kind);
   const uint8_t* in = image.samples.data();
   const int step = ChannelsOf(image.layout) * image.sample_bytes;
   uint32_t last = ~uint32_t{0};
@@ -325,7 +348,10 @@ void LabelDecoder::DecodePixels(const SourceImage& image, Id* ids, UnknownValues
     const uint32_t value = PixelValue(in, kind, image.sample_bytes);
     if (value != last) {
       last = value;
-      answer = by_color ? FindColor(value & ~kLabelColorFlag) : FindNumber(value);
+      const bool between = by_color && (value & kLabelColorFlag) == 0;
+      answer = between    ? Answer{kNoClass, true}
+               : by_color ? FindColor(value & ~kLabelColorFlag)
+                          : FindNumber(value);
     }
     ids[i] = static_cast<Id>(answer.id);
     if (answer.id == kNoClass) {
@@ -340,13 +366,15 @@ void LabelDecoder::DecodePixels(const SourceImage& image, Id* ids, UnknownValues
 template <typename Id>
 void LabelDecoder::DecodeBytes(const SourceImage& image, Id* ids, UnknownValues* unknown,
                                DecodedLabel* label) const {
-  const bool by_color = label->kind == kGrayColor || label->kind == kPaletteColor;
+  const bool by_color = IsByColor(label->kind);
   std::array<Id, 256> table;
   std::array<uint32_t, 256> value_of = {};
   std::array<Answer, 256> answers;
   std::array<uint8_t, 256> is_odd = {};
   for (uint32_t i = 0; i < 256; ++i) {
-    const uint32_t color = label->kind == kGrayColor  ? GrayColor(i)
+    const uint32_t level = std::min(i, (1u << image.stored_bits) - 1);
+    const uint32_t color = label->kind == kGrayColor
+                               ? ColorOfLevel(level, image.stored_bits) & ~kLabelColorFlag
                            : i < image.palette.size() ? image.palette[i]
                                                       : 0;
     answers[i] = by_color ? FindColor(color) : FindNumber(i);

@@ -68,12 +68,9 @@ struct LabelDecoderOptions {
 struct DecodedLabel {
   LabelKind kind = kGrayValue;
   uint64_t approximated = 0;    // pixels whose value missed that of their class, and was rounded
-  uint64_t without_area = 0;    // points and lines of annotations, which were left out
+  uint64_t without_area = 0;    // shapes of annotations that cover no pixel: left out
   bool may_be_clipped = false;  // 8 bits, 255 occurs, and there are class ids beyond
 };
-
-// InvalidArgument when a tolerance could take one pixel for two classes.
-Status CheckTolerance(const LabelDecoderOptions& options);
 
 // Immutable after construction: one object serves all threads.
 class LabelDecoder {
@@ -81,8 +78,9 @@ class LabelDecoder {
   explicit LabelDecoder(const LabelDecoderOptions& options);
 
   // Pixels with unknown values are counted in `unknown` and hold an arbitrary id in `map`.
-  // InvalidArgument when the kind of file cannot be a label, or when index and colour of a
-  // palette file name different classes.
+  // InvalidArgument when the kind of file cannot be a label, when index and colour of a palette
+  // file, or value and colour of a gray file, name different classes, and when the map or the
+  // tolerance of the rules does not fit the kind of file.
   Result<DecodedLabel> Decode(const SourceImage& image, ClassIdMap* map,
                               UnknownValues* unknown) const;
 
@@ -101,11 +99,16 @@ class LabelDecoder {
   int32_t ExactNumber(uint32_t value) const;
   void InsertColors(const std::vector<ClassInfo>& classes);
   void InsertMap(const ValueMap& map);
+  void LeaveOutUnused(const std::vector<ClassInfo>& classes);
 
   Result<LabelKind> Classify(const SourceImage& image) const;
   Result<LabelKind> ClassifyPalette() const;
   Result<LabelKind> ClassifyRgb(const SourceImage& image) const;
+  Result<LabelKind> ClassifyGray(const SourceImage& image) const;
+  Result<LabelKind> CompareGray(const SourceImage& image) const;
   Status CheckPalette(const SourceImage& image) const;
+  Status CheckKind(LabelKind kind) const;
+  std::string NameOf(int32_t id) const;
 
   template <typename Id>
   void DecodeAs(const SourceImage& image, ClassIdMap* map, UnknownValues* unknown,
@@ -123,7 +126,9 @@ class LabelDecoder {
   bool colors_are_gray_;  // all of them
   DType dtype_;
   ColorTable colors_;
-  std::vector<int32_t> number_ids_;  // by value; empty: values are class ids
+  std::vector<int32_t> number_ids_;            // by value; empty: values are class ids
+  bool maps_numbers_ = false;                  // the map does
+  Status number_tolerance_, color_tolerance_;  // whether the tolerance fits numbers and colours
 };
 
 }  // namespace shardmill

@@ -14,8 +14,6 @@
 namespace shardmill {
 namespace {
 
-constexpr uint32_t kBackground = 0;  // where nothing is drawn
-
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
@@ -58,7 +56,7 @@ LabelReader::LabelReader(LabelReaderOptions options, const LabelDecoder& decoder
   names_.ignore = options_.rules.ignore;
   if (options_.rules.map.has_value()) categories_ = *options_.rules.map;
   for (auto& [category, id] : categories_.ids) {
-    if (id == ValueMap::kToIgnore) id = options_.rules.ignore.value_or(kBackground);
+    if (id == ValueMap::kToIgnore) id = options_.rules.ignore.value_or(options_.rules.background);
   }
   for (const std::string& name : decoder.names()) {
     names_.ids.emplace(name, static_cast<uint32_t>(names_.ids.size()));
@@ -122,7 +120,7 @@ Result<DecodedLabel> LabelReader::ReadShapes(const Sample& sample, ClassIdMap* m
   DecodedLabel label;
   label.kind = kDrawnShapes;
   label.without_area = shapes->without_area;
-  DrawShapes(std::move(shapes->shapes), kBackground, shapes->size, map);
+  DrawShapes(std::move(shapes->shapes), options_.rules.background, shapes->size, map);
   return label;
 }
 
@@ -130,9 +128,9 @@ Result<DecodedLabel> LabelReader::ReadPanoptic(const Sample& sample, ClassIdMap*
                                                UnknownValues* unknown, uint64_t* source_bytes) {
   ASSIGN_OR_RETURN(const std::vector<std::string> parts, ReadParts(sample, source_bytes));
   SHARDMILL_CHECK(!parts.empty());
-  ASSIGN_OR_RETURN(
-      const SegmentClasses segments,
-      ReadPanopticSegments(parts[0], categories_, options_.rules.ignore.value_or(kBackground)));
+  ASSIGN_OR_RETURN(const SegmentClasses segments,
+                   ReadPanopticSegments(parts[0], categories_,
+                                        options_.rules.ignore.value_or(options_.rules.background)));
   ASSIGN_OR_RETURN(const std::string file, ReadSourceFile(options_.root, sample.label));
   *source_bytes += file.size();
   RETURN_IF_ERROR(CheckForm(file));

@@ -27,6 +27,7 @@ struct ValueMap {
   bool MapsNumbers() const {
     return others.has_value() || (!ids.empty() && ids.begin()->first < kLabelColorFlag);
   }
+  bool MapsColors() const { return !ids.empty() && ids.rbegin()->first >= kLabelColorFlag; }
 };
 
 // How the channels of a pixel make its value.
@@ -42,6 +43,13 @@ enum class PaletteReading {
   kAuto,   // by colour when the class colours are those of the files, else by index
   kIndex,  // and the colours are not looked at
   kColor,
+};
+
+// What a gray file holds where the classes have colours, so that a gray level may be one of them.
+enum class GrayReading {
+  kAuto,   // what fits all values of the file; where both do and differ, the file is refused
+  kValue,  // class ids
+  kColor,  // the colour (v, v, v), v scaled to 8 bits
 };
 
 // What the label files are.
@@ -63,10 +71,13 @@ struct LabelRules {
   // two disagree are refused.
   bool index_first = false;
   PaletteReading palette = PaletteReading::kAuto;
+  GrayReading gray = GrayReading::kAuto;
   // Values and colours that miss those of a class by at most this much per channel are taken for
   // it. Without it nothing is ever rounded, and files of lossy formats are refused.
   std::optional<uint32_t> tolerance;
   std::optional<ValueMap> map;
+  bool map_is_given = false;  // by the user: then each label must be read by what it has rules for
+  uint32_t background = 0;    // of drawn shapes: the class where there is none
   std::optional<uint32_t> ignore;  // the value of records, and without a map of files, for no class
 };
 

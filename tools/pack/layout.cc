@@ -7,8 +7,10 @@
 #include "reader/console/terminal.h"
 #include "tools/pack/class_table.h"
 #include "tools/pack/file_format.h"
-#include "tools/pack/label_decode.h"
+#include "tools/pack/label_tolerance.h"
 #include "tools/pack/layouts/layouts.h"
+#include "tools/pack/layouts/left_out.h"
+#include "tools/pack/layouts/list_choice.h"
 #include "tools/pack/pairing.h"
 #include "tools/pack/text_lines.h"
 #include "tools/pack/value_map.h"
@@ -64,11 +66,29 @@ std::vector<std::pair<const Layout*, std::string>> FittingLayouts(const FolderLi
   return fitting;
 }
 
-Result<const Layout*> FindLayout(const FolderListing& listing, const std::string& name,
-                                 InputSet* set) {
+const Layout* LayoutOfName(std::string_view name) {
   for (const Layout& layout : Layouts()) {
     if (name == layout.name) return &layout;
   }
+  return nullptr;
+}
+
+// The layout that reads the list which the user names.
+Result<const Layout*> LayoutOfList(const FolderListing& listing, const LayoutOptions& options) {
+  const bool reads_lists = options.layout == "list" || options.layout == "csv";
+  if (reads_lists) return LayoutOfName(options.layout);
+  if (options.layout != "auto") {
+    return InvalidArgumentError("--list is for the layouts list and csv, not " + options.layout);
+  }
+  const bool has_classes =
+      listing.Find(options.list) != nullptr && LookIntoList(listing, options.list).classes;
+  return LayoutOfName(has_classes ? "csv" : "list");
+}
+
+Result<const Layout*> FindLayout(const FolderListing& listing, const LayoutOptions& options,
+                                 InputSet* set) {
+  if (!options.list.empty()) return LayoutOfList(listing, options);
+  if (const Layout* layout = LayoutOfName(options.layout)) return layout;
   const auto fitting = FittingLayouts(listing);
   if (fitting.size() == 1) {
     set->notes.push_back("taken for layout " + fitting.front().second);
@@ -85,7 +105,7 @@ Result<const Layout*> FindLayout(const FolderListing& listing, const std::string
                               DescribeLayouts());
 }
 
-// Keeps the splits that were asked for and drops empty ones.
+// Keeps the splits that were asked for. NotFound when one is empty, unless the packer made it.
 Status ChooseSplits(const std::vector<std::string>& wanted, InputSet* set) {
   std::vector<std::string> names;
   for (const InputSplit& split : set->splits) names.push_back(split.name);
@@ -94,22 +114,41 @@ Status ChooseSplits(const std::vector<std::string>& wanted, InputSet* set) {
     return InvalidArgumentError("there is no split '" + name +
                                 "'; there are: " + JoinNames(names, kNamesShown));
   }
-  auto unwanted = [&](const InputSplit& split) {
-    bool chosen =
-        wanted.empty() || std::find(wanted.begin(), wanted.end(), split.name) != wanted.end();
-    if (chosen && split.inputs() == 0) set->notes.push_back("split " + split.name + " is empty");
-    return !chosen || split.inputs() == 0;
+  auto is_chosen = [&](const InputSplit& split) {
+    return wanted.empty() || std::find(wanted.begin(), wanted.end(), split.name) != wanted.end();
   };
+  for (const InputSplit& split : set->splits) {
+    if (!is_chosen(split) || split.inputs() > 0) continue;
+    if (!split.made) {
+      return NotFoundError("split " + split.name +
+                           " has no input: its folder or list is empty. Fill or remove it, or "
+                           "choose other splits with --split NAME,…");
+    }
+    set->notes.push_back("split " + split.name + " is empty");
+  }
+  auto unwanted = [&](const InputSplit& split) { return !is_chosen(split) || split.inputs() == 0; };
   set->splits.erase(std::remove_if(set->splits.begin(), set->splits.end(), unwanted),
                     set->splits.end());
   return OkStatus();
+}
+
+Status NothingToRead(const FolderListing& listing) {
+  std::string text = "there are no files in " + listing.root;
+  if (listing.hidden > 0) text += " but hidden ones";
+  if (!listing.unreadable.empty()) {
+    const UnreadableEntry& first = listing.unreadable.front();
+    text += "; of " + std::to_string(listing.unreadable.size()) +
+            " entries that cannot be read the first is " + EscapeControl(first.path) + ": " +
+            first.reason;
+  }
+  return NotFoundError(text);
 }
 
 Status CheckSplitNames(const InputSet& set) {
   std::map<std::string, int> seen;
   for (const InputSplit& split : set.splits) {
     if (++seen[split.name] > 1) {
-      return InvalidArgumentError("two folders make the split '" + split.name +
+      return InvalidArgumentError("two folders or lists make the split '" + split.name +
                                   "'; rename one of them");
     }
   }
@@ -120,19 +159,22 @@ int SplitRank(const std::string& name) {
   return name == "train" ? 0 : name == "val" ? 1 : name == "test" ? 2 : 3;
 }
 
-// Shapes have no values that a map or a tolerance could change; categories need their map.
+// Shapes have no values that a map or a tolerance could change; categories are numbers, which need
+// their map.
 Status CheckAnnotationOptions(const LayoutOptions& options, const InputSet& set) {
   const LabelForm form = set.labels.form;
   if (form == LabelForm::kImage) return OkStatus();
   const bool by_category = form == LabelForm::kCoco || form == LabelForm::kPanoptic;
-  const bool useless = options.label_tolerance || options.palette != PaletteReading::kAuto;
-  const bool bad_map = options.map.has_value() && (!by_category || !set.labels.map.has_value());
+  const bool useless = options.label_tolerance || options.palette != PaletteReading::kAuto ||
+                       options.gray != GrayReading::kAuto;
+  const bool has_map = set.labels.map.has_value() && !set.labels.map->MapsColors();
+  const bool bad_map = options.map.has_value() && (!by_category || !has_map);
   if (!useless && !bad_map) return OkStatus();
   return InvalidArgumentError("the labels of layout " + set.layout + " are annotations: " +
-                              (by_category ? "--map FILE may give each category id a class, but "
-                                             "--map none, "
+                              (by_category ? "--map FILE may give each category id, a number, a "
+                                             "class, but --map none, "
                                            : "--map, ") +
-                              "--palette and --label-tolerance have no meaning for them");
+                              "--palette, --gray and --label-tolerance have no meaning for them");
 }
 
 // What the user says of labels, in the place of what the layout says.
@@ -142,10 +184,12 @@ Status ApplyLabelOptions(const LayoutOptions& options, const std::vector<ClassIn
   if (AllHaveColors(classes)) rules.colors_in_files = true;
   if (options.ignore.has_value()) rules.ignore = options.ignore;
   rules.palette = options.palette;
+  rules.gray = options.gray;
   rules.tolerance = options.label_tolerance;
   if (options.map == "none") rules.map.reset();
   if (options.map.has_value() && options.map != "none") {
     ASSIGN_OR_RETURN(rules.map, ReadValueMap(*options.map, set->classes));
+    rules.map_is_given = true;
   }
   RETURN_IF_ERROR(CheckAnnotationOptions(options, *set));
   if (set->task != Task::kSegmentation && (rules.map || rules.tolerance)) {
@@ -166,14 +210,14 @@ Status CheckIgnore(const InputSet& set) {
 Status CheckLabelRules(InputSet* set) {
   LabelRules& rules = set->labels;
   if (rules.map.has_value()) {
-    RETURN_IF_ERROR(CheckValueMap(*rules.map, set->classes.size()));
+    RETURN_IF_ERROR(CheckValueMap(*rules.map, set->classes));
     // A map may say "ignore" where the files have no value for it.
     if (!rules.ignore.has_value() && MapsToIgnore(*rules.map)) {
       rules.ignore = set->classes.size() <= kIgnoreU8 ? kIgnoreU8 : kIgnoreU16;
     }
   }
   RETURN_IF_ERROR(CheckIgnore(*set));
-  return CheckTolerance({set->classes, rules, DType::kU8});
+  return CheckTolerance(set->classes, rules);
 }
 
 }  // namespace
@@ -252,10 +296,7 @@ bool LayoutOptions::Wants(const std::string& split) const {
 
 Result<InputSet> ReadInputSet(const std::string& source, const LayoutOptions& options) {
   ASSIGN_OR_RETURN(FolderListing listing, ScanFolder(source));
-  if (listing.files.empty()) {
-    return NotFoundError("there are no files in " + source +
-                         (listing.hidden > 0 ? " but hidden ones" : ""));
-  }
+  if (listing.files.empty()) return NothingToRead(listing);
   std::vector<ClassInfo> classes;
   if (options.classes_file.has_value()) {
     ASSIGN_OR_RETURN(classes, ReadClassTable(*options.classes_file));
@@ -264,12 +305,15 @@ Result<InputSet> ReadInputSet(const std::string& source, const LayoutOptions& op
   set.root = source;
   set.hidden_files = listing.hidden;
   set.notes = listing.notes;
-  ASSIGN_OR_RETURN(const Layout* layout, FindLayout(listing, options.layout, &set));
+  ASSIGN_OR_RETURN(const Layout* layout, FindLayout(listing, options, &set));
   set.layout = layout->name;
-  RETURN_IF_ERROR(layout->read({listing, classes, options}, &set));
+  const LayoutInput input = {listing, classes, options};
+  RETURN_IF_ERROR(layout->read(input, &set));
+  RETURN_IF_ERROR(CheckUnreadLists(input, &set));
   RETURN_IF_ERROR(ApplyLabelOptions(options, classes, &set));
   RETURN_IF_ERROR(CheckLabelRules(&set));
   RETURN_IF_ERROR(CheckSplitNames(set));
+  RETURN_IF_ERROR(AddUnreadable(listing, options, &set));
   RETURN_IF_ERROR(ChooseSplits(options.splits, &set));
   if (set.splits.empty()) {
     return NotFoundError("layout " + set.layout + ": there is nothing to pack in " + source +
@@ -279,6 +323,8 @@ Result<InputSet> ReadInputSet(const std::string& source, const LayoutOptions& op
                    [](const InputSplit& a, const InputSplit& b) {
                      return SplitRank(a.name) < SplitRank(b.name);
                    });
+  // A choice of splits leaves the files of the others out.
+  if (options.splits.empty()) RETURN_IF_ERROR(AddUnlisted(listing, &set));
   RETURN_IF_ERROR(SortAndCheckKeys(&set));
   return set;
 }

@@ -31,12 +31,14 @@ struct LayoutOptions {
   std::optional<uint32_t> ignore;  // in the place of the layout's own
   std::optional<std::string> map;  // a file, a profile or "none", likewise
   PaletteReading palette = PaletteReading::kAuto;
+  GrayReading gray = GrayReading::kAuto;
   std::optional<uint32_t> label_tolerance;
   PairOptions pairs;
   std::string list;                // for layouts list and csv: a file below the source
   bool keep_category_ids = false;  // for the layouts of COCO: class ids are the category ids
 
   bool Wants(const std::string& split) const;  // by name
+  bool LeavesOut(const std::string& split) const { return !splits.empty() && !Wants(split); }
 };
 
 struct LayoutInput {

@@ -46,6 +46,7 @@ Status ProblemsError(const InputSet& set) {
   for (const InputSplit& split : set.splits) {
     inputs += split.inputs();
     for (const Problem& problem : split.problems) {
+      if (problem.by_rule) continue;
       if (count++ < kProblemsShown) lines += "\n  " + problem.key + ": " + problem.reason;
     }
   }
@@ -195,7 +196,11 @@ Result<int> PackJob::Try() {
   ASSIGN_OR_RETURN(trial_, TryInputs(plan_, options_, threads_));
   PrintReport(launch_.size == 1 && WantsColor(stdout));
   uint64_t problems = trial_.problems.size();
-  for (const SplitPlan& split : plan_.splits) problems += split.problems.size();
+  for (const SplitPlan& split : plan_.splits) {
+    problems += static_cast<uint64_t>(
+        std::count_if(split.problems.begin(), split.problems.end(),
+                      [](const Problem& problem) { return !problem.by_rule; }));
+  }
   if (options_.on_error.skip) {
     return problems > options_.on_error.allowed ? kExitInputsSkipped : kExitDone;
   }

@@ -106,6 +106,10 @@ std::string_view PaletteName(PaletteReading palette) {
                                              : "auto";
 }
 
+std::string_view GrayName(GrayReading gray) {
+  return gray == GrayReading::kValue ? "value" : gray == GrayReading::kColor ? "color" : "auto";
+}
+
 proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
                          const LabelRules& labels, const RecordSchema& schema) {
   auto size = [](const std::optional<ImageSize>& value) {
@@ -123,6 +127,7 @@ proto::Recipe MakeRecipe(const PackOptions& options, const std::string& layout,
       {"crop-mode", options.crop ? std::string(CropModeName(options.crop_mode)) : "none"},
       {"eval-crop-mode", options.crop ? std::string(CropModeName(options.eval_crop_mode)) : "none"},
       {"fast-resize", options.fast_resize ? "yes" : "no"},
+      {"gray", std::string(GrayName(labels.gray))},
       {"group-pattern", split_rule.by == SplitRule::By::kGroup ? split_rule.group_pattern : "none"},
       {"ignore", schema.ignore ? std::to_string(*schema.ignore) : "none"},
       {"image-codec", FormatCodecChoice(options.image_codec)},

@@ -8,6 +8,7 @@
 #include "reader/console/text_table.h"
 #include "reader/console/units.h"
 #include "reader/statistics.h"
+#include "tools/pack/unused_class.h"
 
 namespace shardmill {
 namespace {
@@ -97,6 +98,7 @@ std::string ClassTableText(const PackReport& report, bool colored) {
   columns.push_back({records, Align::kRight});
   TextTable table(columns);
   for (const ClassInfo& info : report.plan->schema.classes) {
+    if (IsUnusedClass(info)) continue;
     std::vector<std::string> cells = {std::to_string(info.id), EscapeControl(info.name),
                                       ColorText(info)};
     uint64_t images = 0;
@@ -166,8 +168,9 @@ std::string ConversionsText(const PackResult& result) {
             Count(result.approximated_labels, "file") + " taken for the nearest class\n";
   }
   if (result.shapes_without_area > 0) {
-    text += "  annotations: " + FormatCount(result.shapes_without_area) +
-            " points and lines, which have no area, left out\n";
+    text += "  annotations: " + Count(result.shapes_without_area, "shape") +
+            " left out, which cover no pixel (points, lines, areas smaller than a pixel or outside "
+            "the image)\n";
   }
   return text;
 }
@@ -373,7 +376,7 @@ std::vector<std::string> AbsentClasses(const PackReport& report) {
     bool occurs = std::any_of(
         report.written->result.splits.begin(), report.written->result.splits.end(),
         [&](const SplitResult& split) { return At(split.statistics.class_images(), info.id) > 0; });
-    if (!occurs) names.push_back(info.name);
+    if (!occurs && !IsUnusedClass(info)) names.push_back(info.name);
   }
   return names;
 }

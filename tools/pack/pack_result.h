@@ -34,7 +34,7 @@ struct PackResult {
   uint64_t approximated_pixels = 0;  // of labels, rounded to the value of a class
   uint64_t approximated_labels = 0;  // files with such pixels
   uint64_t clipped_labels = 0;       // files that may have been cut to 8 bits
-  uint64_t shapes_without_area = 0;  // points and lines of annotations, left out
+  uint64_t shapes_without_area = 0;  // of annotations, left out: they cover no pixel
   // Of inputs that were skipped in this run: values that are no class; empty: none.
   std::string unknown_labels;
   uint64_t kept_shards = 0;  // from an earlier run

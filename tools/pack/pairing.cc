@@ -127,6 +127,9 @@ Result<FilesByStem> CollectStems(const FolderListing& listing, const NameRule& r
 }
 
 Result<Sample> MakePair(const ListedFile& image, const ListedFile& label) {
+  if (image.path == label.path) {
+    return InvalidArgumentError(image.path + " is both the image and the label of one pair");
+  }
   Sample sample;
   ASSIGN_OR_RETURN(sample.key, RecordKey(image.path));
   sample.image = {image.path, image.bytes};

@@ -45,7 +45,7 @@ using FilesByStem = std::map<std::string, const ListedFile*>;
 Result<FilesByStem> CollectStems(const FolderListing& listing, const NameRule& rule,
                                  bool by_name_alone, std::vector<std::string>* notes);
 
-// A sample of the two files, with the image's path as its key.
+// A sample of the two files, with the image's path as its key. InvalidArgument when they are one.
 Result<Sample> MakePair(const ListedFile& image, const ListedFile& label);
 
 }  // namespace shardmill

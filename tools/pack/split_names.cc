@@ -31,11 +31,13 @@ void DivideByKey(InputSplit all, InputSet* set) {
   InputSplit train, val;
   train.name = "train";
   val.name = "val";
+  train.made = val.made = true;
   train.problems = std::move(all.problems);
   for (Sample& sample : all.samples) {
     const bool to_val = Checksum64(sample.key.data(), sample.key.size()) % kValShare == 0;
     (to_val ? val : train).samples.push_back(std::move(sample));
   }
+  if (train.samples.empty()) std::swap(train.samples, val.samples);
   set->notes.push_back("the folder has no splits: made train and val 90/10 by hash of the key (" +
                        std::to_string(train.samples.size()) + " and " +
                        std::to_string(val.samples.size()) + ")");

@@ -15,7 +15,7 @@ namespace shardmill {
 std::string UsualSplitName(const std::string& name);
 
 // Makes train and val 90/10 of a set without splits, by hash of the key, so that a file that comes
-// later moves no other one; notes it.
+// later moves no other one; notes it. A set of so few inputs that none falls to train is all train.
 void DivideByKey(InputSplit all, InputSet* set);
 
 }  // namespace shardmill

@@ -8,6 +8,7 @@
 
 #include "reader/base/file.h"
 #include "tools/pack/text_lines.h"
+#include "tools/pack/unused_class.h"
 
 namespace shardmill {
 namespace {
@@ -99,11 +100,16 @@ Status MapParser::AddLine(const TextLine& line) {
 }
 
 Result<Range> MapParser::ParseTarget(const std::string& to) const {
+  const auto range = ParseRange(to);
   for (const ClassInfo& info : classes_) {
-    if (info.name == to) return Range{info.id, info.id};
+    if (info.name != to) continue;
+    if (!range.has_value() || (range->first == info.id && range->length() == 1)) {
+      return Range{info.id, info.id};
+    }
+    return InvalidArgumentError("'" + to + "' may be an id, or the name of class " +
+                                std::to_string(info.id));
   }
   if (LowerCase(to) == "ignore") return Range{ValueMap::kToIgnore, ValueMap::kToIgnore};
-  const auto range = ParseRange(to);
   if (range.has_value()) return *range;
   return InvalidArgumentError("'" + to +
                               "' is neither a class id nor the name of a class nor "
@@ -241,11 +247,16 @@ bool MapsToIgnore(const ValueMap& map) {
                      [](const auto& rule) { return rule.second == ValueMap::kToIgnore; });
 }
 
-Status CheckValueMap(const ValueMap& map, size_t classes) {
+Status CheckValueMap(const ValueMap& map, const std::vector<ClassInfo>& classes) {
   auto check = [&](uint32_t id) {
-    if (id == ValueMap::kToIgnore || id < classes) return OkStatus();
+    if (id == ValueMap::kToIgnore) return OkStatus();
+    if (id < classes.size() && !IsUnusedClass(classes[id])) return OkStatus();
+    if (id < classes.size()) {
+      return InvalidArgumentError("the value map gives class id " + std::to_string(id) +
+                                  ", which no class has in the class table");
+    }
     return InvalidArgumentError("the value map gives class id " + std::to_string(id) +
-                                ", but there are " + std::to_string(classes) +
+                                ", but there are " + std::to_string(classes.size()) +
                                 " classes, from 0 on; --classes FILE or --map FILE must fit the "
                                 "other (--map none: no map)");
   };

@@ -32,6 +32,6 @@ std::string FormatValueMap(const ValueMap& map);
 bool MapsToIgnore(const ValueMap& map);
 
 // InvalidArgument when the map gives an id that is no class.
-Status CheckValueMap(const ValueMap& map, size_t classes);
+Status CheckValueMap(const ValueMap& map, const std::vector<ClassInfo>& classes);
 
 }  // namespace shardmill

@@ -16,6 +16,12 @@ void ExpectTwoClasses(std::string_view text) {
   EXPECT_EQ((*classes)[1].color, 0x00DB00u);
 }
 
+void ExpectError(std::string_view text, const std::string& message) {
+  Status status = ParseClassTable(text).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << text;
+  EXPECT_NE(status.message().find(message), std::string::npos) << status.message();
+}
+
 TEST(ClassTable, FormsThatOccur) {
   ExpectTwoClasses("name,r,g,b\nsky,128,128,255\nroad way,0,219,0\n");
   ExpectTwoClasses(
@@ -24,7 +30,8 @@ TEST(ClassTable, FormsThatOccur) {
   ExpectTwoClasses("name,r,g,b\nsky,128.0,128.0,255.0\nroad way,0.0,219.0,0.00\n");
   ExpectTwoClasses("sky,128,128,255\nroad way,0,219,0\n");  // without header
   ExpectTwoClasses("name,r,g,b,class_11\nsky,128,128,255,1\nroad way,0,219,0,0\n");  // fifth column
-  ExpectTwoClasses("id,b,g,r,name\n7,255,128,128,sky\n9,0,219,0,road way\n");
+  ExpectTwoClasses("id,b,g,r,name\n1,0,219,0,road way\n0,255,128,128,sky\n");
+  ExpectTwoClasses("1,road way,0,219,0\n0,sky,128,128,255\n");  // likewise
   ExpectTwoClasses("name;r;g;b\nsky;128;128;255\nroad way;0;219;0\n");
   ExpectTwoClasses("\"name\",\"r\",\"g\",\"b\"\n\"sky\",\"128\",\"128\",\"255\"\nroad way,0,219,0");
 }
@@ -40,6 +47,40 @@ TEST(ClassTable, FormsOfOtherPrograms) {
       "{\"label\":\"road way\",\"color\":[0,219,0]}]}");
 }
 
+TEST(ClassTable, IdsArePlacesAndMayHaveGaps) {
+  for (const char* text :
+       {"id,name\n5,road way\n0,sky\n2,tree\n", "name;class_id\nsky;0\ntree;2\nroad way;5\n",
+        "label,index\nroad way,5\nsky,0\ntree,2\n", "0: sky\n2: tree\n5: road way\n",
+        "2 tree\n5 road way\n0 sky\n", "0\tsky\n5\troad way\n2\ttree\n",
+        "[{\"id\":5,\"name\":\"road way\"},{\"id\":0,\"name\":\"sky\"},"
+        "{\"id\":2,\"name\":\"tree\"}]"}) {
+    Result<std::vector<ClassInfo>> classes = ParseClassTable(text);
+    ASSERT_TRUE(classes.ok()) << classes.status().ToString() << "\n" << text;
+    std::vector<std::string> names;
+    for (const ClassInfo& info : *classes) {
+      EXPECT_EQ(info.id, names.size());
+      names.push_back(info.name);
+    }
+    EXPECT_EQ(names, (std::vector<std::string>{"sky", "unused 1", "tree", "unused 3", "unused 4",
+                                               "road way"}))
+        << text;
+  }
+  // Ids that no class has need no colour.
+  EXPECT_TRUE(AllHaveColors(*ParseClassTable("id,name,r,g,b\n1,a,1,2,3\n3,b,4,5,6\n")));
+}
+
+TEST(ClassTable, MistakesInIdsNameTheLine) {
+  ExpectError("id,name\n1,a\n1,b\n", "line 3: class 'b' has the id 1 of class 'a'");
+  ExpectError("id,name\n-1,a\n", "line 2: the id '-1' of class 'a' is no whole number");
+  ExpectError("id,name\n,a\n", "line 2: the id '' of class 'a'");
+  ExpectError("name,id\na\n", "line 2: the id '' of class 'a'");
+  ExpectError("id,name\n65535,a\n", "line 2: class 'a' has the id 65535; ids go from 0 to 65534");
+  ExpectError("0: a\n0: b\n", "line 2: class 'b' has the id 0 of class 'a'");
+  ExpectError("[{\"name\":\"a\"},{\"id\":7,\"name\":\"b\"}]", "has the id 7, and other classes");
+  ExpectError("[{\"name\":\"a\",\"id\":\"0\"}]", "has an id that is no whole number");
+  ExpectError("id,name,r,g\n0,a,1,2\n", "line 1: neither a header");
+}
+
 TEST(ClassTable, NamesAloneHaveNoColors) {
   for (const char* text : {"sky\nroad\n", "name\nsky\nroad\n"}) {
     Result<std::vector<ClassInfo>> classes = ParseClassTable(text);
@@ -47,12 +88,6 @@ TEST(ClassTable, NamesAloneHaveNoColors) {
     EXPECT_EQ(classes->size(), 2u);
     EXPECT_FALSE(AllHaveColors(*classes));
   }
-}
-
-void ExpectError(std::string_view text, const std::string& message) {
-  Status status = ParseClassTable(text).status();
-  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << text;
-  EXPECT_NE(status.message().find(message), std::string::npos) << status.message();
 }
 
 TEST(ClassTable, MistakesNameTheLine) {
@@ -74,7 +109,6 @@ TEST(ClassTable, MistakesInOtherForms) {
   ExpectError("a:1,2,3::\nb:1,2,3::\n", "line 2: class 'b' has the colour of line 1");
   ExpectError("1 2 3 a\n4 5 6 a\n", "line 2: class 'a' stands in line 1");
   ExpectError("[\"a\", {\"color\": [1,2,3]}]", "class 1 has no name");
-  ExpectError("[{\"id\":7,\"name\":\"a\"}]", "class 0, 'a', has another id");
   ExpectError("[{\"name\":\"a\",\"color\":[1,2,300]}]", "neither [r, g, b] nor");
   ExpectError("{\"names\": []}", "no list 'labels'");
   ExpectError("{\n\"labels\": [", "line 2: this is no JSON");

@@ -60,7 +60,10 @@ TEST(FolderScan, LinkLoopsAreNotFollowed) {
   Result<FolderListing> listing = ScanFolder(folder.path());
   ASSERT_TRUE(listing.ok()) << listing.status().ToString();
   EXPECT_EQ(Paths(*listing), (std::vector<std::string>{"a/b/1.png", "good.png"}));
-  EXPECT_EQ(listing->notes.size(), 3u);
+  EXPECT_EQ(listing->notes.size(), 1u);
+  ASSERT_EQ(listing->unreadable.size(), 2u);
+  EXPECT_EQ(listing->unreadable[0].path, "dead");
+  EXPECT_EQ(listing->unreadable[1].path, "self");
 }
 
 TEST(FolderScan, PipesAreLeftOut) {
@@ -69,7 +72,8 @@ TEST(FolderScan, PipesAreLeftOut) {
   Result<FolderListing> listing = ScanFolder(folder.path());
   ASSERT_TRUE(listing.ok());
   EXPECT_TRUE(listing->files.empty());
-  EXPECT_EQ(listing->notes.size(), 1u);
+  ASSERT_EQ(listing->unreadable.size(), 1u);
+  EXPECT_EQ(listing->unreadable[0].reason, "it is neither a file nor a folder");
 }
 
 TEST(FolderScan, MissingFolderAndFile) {

@@ -35,6 +35,61 @@ TEST_F(LabelPackTest, MapToAClassThatIsNotThereIsRefused) {
   ExpectError(StatusCode::kInvalidArgument, "gives class id 3, but there are 3 classes");
 }
 
+// Ids that are neither sorted nor without gaps are what the files hold and what is stored.
+TEST_F(LabelPackTest, IdsOfTheClassTableAreTheValues) {
+  WriteSuite(source_, "name,r,g,b,id\ntree,0,128,0,7\nsky,0,0,255,2\nroad,9,9,9,5\n",
+             GrayPng(kSize, {2, 7, 5}));
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("train/a.png", 3), (Values{2, 7, 5}));
+  EXPECT_EQ(ClassNames()[7], "tree");
+  EXPECT_EQ(error_.find("unused"), std::string::npos) << error_;
+  source_.Write("train_labels/a.png", RgbPng(kSize, {0x0000FF, 0x008000, 0x090909}));
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("train/a.png", 3), (Values{2, 7, 5}));
+  source_.Write("train_labels/a.png", GrayPng(kSize, {2, 3}));
+  ExpectError(StatusCode::kDataLoss, "value 3: 12 pixels in 1 file");
+  TestFolder maps("id_maps");
+  maps.Write("map.txt", "2 sky\n3 4\n");
+  options_.layout.map = maps.At("map.txt");
+  ExpectError(StatusCode::kInvalidArgument, "gives class id 4, which no class has");
+  source_.Write("class_dict.csv", "name,r,g,b,id\ntree,0,128,0,2\nsky,0,0,255,2\n");
+  ExpectError(StatusCode::kInvalidArgument, "class_dict.csv: line 3: class 'sky' has the id 2");
+}
+
+TEST_F(LabelPackTest, GrayThatIsValueOrColorIsAsked) {
+  WriteSuite(source_, "name,r,g,b\nred,255,0,0\nvoid,0,0,0\n", GrayPng(kSize, {0}));
+  ExpectError(StatusCode::kInvalidArgument,
+              "train_labels/a.png: gray value 0 means class 'red', but its colour 0,0,0 (#000000) "
+              "means class 'void'; say which holds with --gray value or --gray color");
+  options_.layout.gray = GrayReading::kColor;
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("train/a.png", 1), Values{1});
+  EXPECT_EQ(RecipeOption("gray"), "color");
+  options_.layout.gray = GrayReading::kValue;
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("train/a.png", 1), Values{0});
+}
+
+TEST_F(LabelPackTest, MapThatHasNoEffectIsRefused) {
+  WriteSuite(source_, "name,r,g,b\nred,255,0,0\nblue,0,0,255\n", RgbPng(kSize, {0xFF0000}));
+  TestFolder maps("useless_maps");
+  maps.Write("map.txt", "0 1\n1 0\n");
+  options_.layout.map = maps.At("map.txt");
+  ExpectError(StatusCode::kInvalidArgument, "--map has rules for numbers alone");
+  maps.Write("map.txt", "#ff0000 blue\n");
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("train/a.png", 1), Values{1});
+  EXPECT_EQ(RecipeOption("map"), "#ff0000 1");
+}
+
+TEST_F(LabelPackTest, ToleranceForColorsIsRefusedForGrayFiles) {
+  WriteSuite(source_, "name,r,g,b\nred,255,0,0\ngreen,0,255,0\nblue,0,0,255\n",
+             GrayPng(kSize, {0, 3}));
+  options_.layout.label_tolerance = 20;
+  ExpectError(StatusCode::kInvalidArgument,
+              "--label-tolerance 20 is too much: a value between value 0 and value 1");
+}
+
 TEST_F(LabelPackTest, BlackAndWhiteMasksNeedTheBinaryMap) {
   WriteSuite(source_, "name\nground\nobject\n", GrayPng(kSize, {0, 255, 255}));
   ExpectError(StatusCode::kDataLoss, "--map binary");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "tests/tools/pack/image_files.h"
@@ -69,6 +71,130 @@ TEST_F(LayoutTest, OrphansOfBothSidesAreReported) {
   EXPECT_EQ(set.splits[0].problems[0].key, "train/a.png");
   EXPECT_EQ(set.splits[0].problems[1].key, "train_labels/c.png");
   EXPECT_EQ(set.splits[0].inputs(), 3u);
+}
+
+TEST_F(LayoutTest, EmptySplitIsRefusedUnlessOthersAreChosen) {
+  folder_.Write("class_dict.csv", kTable);
+  Write({"val/a.png", "val_labels/a.png"});
+  folder_.MakeFolder("train");
+  folder_.MakeFolder("train_labels");
+  ExpectError(StatusCode::kNotFound, "split train has no input: its folder or list is empty");
+  options_.splits = {"val"};
+  EXPECT_EQ(Good().splits.size(), 1u);
+  options_.splits = {"train", "val"};
+  ExpectError(StatusCode::kNotFound, "split train has no input");
+}
+
+TEST_F(LayoutTest, EmptyClassFoldersOfTrainAreRefused) {
+  Write({"val/cat/1.jpg"});
+  folder_.MakeFolder("train/cat");
+  options_.layout = "imagefolder";
+  ExpectError(StatusCode::kNotFound, "split train has no input");
+}
+
+TEST_F(LayoutTest, SplitWithoutLabelsIsRefusedUnlessItIsTest) {
+  folder_.Write("class_dict.csv", kTable);
+  Write({"train/a.png", "train_labels/a.png", "test/b.png"});
+  InputSet set = Good();
+  EXPECT_EQ(set.splits.size(), 1u);
+  const std::vector<std::string> notes = set.notes;
+  EXPECT_EQ(std::count(notes.begin(), notes.end(),
+                       "folder test left out: there is no test_labels beside it"),
+            1);
+  EXPECT_EQ(std::count(notes.begin(), notes.end(),
+                       "1 file not read, as layout suite has no use for them: test/b.png"),
+            1);
+  Write({"val/c.png"});
+  ExpectError(StatusCode::kNotFound, "folder val cannot be packed: there is no val_labels");
+  options_.splits = {"train"};
+  EXPECT_EQ(Good().splits.size(), 1u);
+  options_.splits = {"test"};
+  ExpectError(StatusCode::kNotFound, "folder test cannot be packed");
+}
+
+// Of several layouts: images of a split, and no labels of it.
+TEST_F(LayoutTest, FoldersOfOneSideAreNotPassedOver) {
+  const std::vector<std::string> sets[] = {
+      {"images/train/1.png", "masks/train/1.png", "images/val/2.png"},
+      {"images/train/1.png", "masks/train/1.png", "masks/val/2.png"},
+      {"train/images/1.png", "train/masks/1.png", "val/images/2.png"},
+      {"images/training/ADE_1.jpg", "annotations/training/ADE_1.png",
+       "images/validation/ADE_2.jpg"},
+      {"images/train2017/1.jpg", "annotations/train2017/1.png", "images/val2017/2.jpg"},
+      {"leftImg8bit/train/a/1_leftImg8bit.png", "gtFine/train/a/1_gtFine_labelIds.png",
+       "leftImg8bit/val/a/2_leftImg8bit.png"},
+      {"training/image_2/1.png", "training/semantic/1.png", "validation/image_2/2.png"},
+  };
+  for (const std::vector<std::string>& paths : sets) {
+    TestFolder folder("one_side");
+    folder.Write("class_dict.csv", kTable);
+    for (const std::string& path : paths) folder.Write(path, "x");
+    const Status status = ReadInputSet(folder.path(), options_).status();
+    EXPECT_EQ(status.code(), StatusCode::kNotFound) << paths[2] << status.ToString();
+    EXPECT_NE(status.message().find("cannot be packed"), std::string::npos) << status.message();
+  }
+}
+
+TEST_F(LayoutTest, DeadLinksAreFailedInputs) {
+  folder_.Write("class_dict.csv", kTable);
+  Write({"train/a.png", "train/b.png", "train_labels/a.png", "val/c.png", "val_labels/c.png"});
+  for (const char* path : {"train_labels/b.png", "val/d.png", "train/a.png.lock", "val/c"}) {
+    std::filesystem::create_symlink("/nonexistent/annex", folder_.At(path));
+  }
+  InputSet set = Good();
+  auto keys = [](const InputSplit& split) {
+    std::vector<std::string> all;
+    for (const Problem& problem : split.problems) {
+      EXPECT_FALSE(problem.by_rule);
+      all.push_back(problem.key);
+    }
+    return all;
+  };
+  // b is without its label, which cannot be read: both sides are told.
+  EXPECT_EQ(keys(set.splits[0]),
+            (std::vector<std::string>{"train/a.png.lock", "train/b.png", "train_labels/b.png"}));
+  EXPECT_EQ(keys(set.splits[1]), (std::vector<std::string>{"val/c", "val/d.png"}));
+  EXPECT_EQ(set.splits[1].problems[1].reason, "it is a link that leads to nothing");
+  // A folder of nothing else.
+  TestFolder dead("all_dead");
+  std::filesystem::create_symlink("nowhere", dead.At("x.png"));
+  const Status status = ReadInputSet(dead.path(), options_).status();
+  EXPECT_NE(status.message().find("the first is x.png: it is a link that leads to nothing"),
+            std::string::npos)
+      << status.message();
+}
+
+TEST_F(LayoutTest, ListWithoutPartOfTheFilesKeepsThemInTheCount) {
+  options_.layout = "camvid";
+  Write({"1.png", "1l.png", "2.png", "2l.png"});
+  folder_.Write("train.txt", "1.png 1l.png\n");
+  const InputSet set = Good();
+  ASSERT_EQ(set.splits[0].problems.size(), 2u);
+  EXPECT_EQ(set.splits[0].problems[0].key, "2.png");
+  EXPECT_EQ(set.splits[0].problems[1].key, "2l.png");
+  EXPECT_TRUE(set.splits[0].problems[0].by_rule);
+  EXPECT_EQ(set.splits[0].inputs(), 3u);
+}
+
+TEST_F(LayoutTest, NamedListIsForLayoutsOfLists) {
+  folder_.Write("class_dict.csv", kTable);
+  Write({"train/a.png", "train_labels/a.png"});
+  folder_.Write("mine.txt", "train/a.png train_labels/a.png\n");
+  options_.list = "mine.txt";
+  EXPECT_EQ(Good().layout, "list");
+  folder_.Write("mine.txt", "train/a.png road\n");
+  EXPECT_EQ(Good().layout, "csv");
+  options_.layout = "suite";
+  ExpectError(StatusCode::kInvalidArgument, "--list is for the layouts list and csv, not suite");
+}
+
+TEST_F(LayoutTest, LineOfManyWordsIsRefused) {
+  options_.layout = "camvid";
+  Write({"1.png", "1l.png"});
+  std::string line = "1.png 1l.png\n";
+  for (int i = 0; i < 100000; ++i) line += "x ";
+  folder_.Write("train.txt", line);
+  ExpectError(StatusCode::kInvalidArgument, "train.txt: line 2: more than 100 words");
 }
 
 TEST_F(LayoutTest, EqualStemsAreRefused) {
@@ -200,6 +326,14 @@ TEST_F(LayoutTest, ClassFoldersOfTrainNumberTheClassesOfAllSplits) {
   EXPECT_EQ(set.splits[1].name, "test");
   EXPECT_EQ(set.splits[1].samples[1].key, "test/180/b.JPG");
   EXPECT_EQ(set.splits[1].samples[1].class_id, 1u);
+}
+
+TEST_F(LayoutTest, NumbersInTheOrderOfTextAreNoted) {
+  Write({"train/0/a.jpg", "train/2/a.jpg", "train/10/a.jpg"});
+  const std::vector<std::string> notes = Good().notes;
+  EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+    return note.find("and not the ids: 10 has another id") != std::string::npos;
+  }));
 }
 
 TEST_F(LayoutTest, ClassUnknownToTheTableIsAnError) {

@@ -1,4 +1,6 @@
 // Lists of pairs and of classes, in the forms that people write, packed as a user packs them.
+#include <filesystem>
+
 #include "tests/tools/pack/pack_testing.h"
 
 namespace shardmill {
@@ -123,6 +125,153 @@ TEST_F(ListPackTest, MissingFileIsNotExchangedForAnotherOfItsName) {
   options_.layout.layout = "list";
   options_.layout.list = "train.csv";
   ExpectError(StatusCode::kNotFound, "val/labels/3.png, which does not exist");
+}
+
+TEST_F(ListPackTest, MalformedLineIsNamed) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddPairs({"1", "2", "3"});
+  const std::string good = "1.jpg,1_l.png\n";
+  const std::pair<std::string, std::string> mistakes[] = {
+      {"\"2.jpg,2_l.png\n", "line 2: a double quote is not closed"},
+      {"2.jpg\n", "line 2: 1 fields, and the first line has 2"},
+      {"2.jpg,\n", "line 2: expected an image and its label"},
+      {"2.jpg,2_l.png,7\n", "line 2: 3 fields, and the first line has 2"}};
+  for (const auto& [line, message] : mistakes) {
+    source_.Write("train.csv", good);
+    source_.Write("val.csv", "3.jpg,3_l.png\n" + line);
+    ExpectError(StatusCode::kInvalidArgument, "val.csv: " + message);
+    source_.Write("val.csv", line + "3.jpg,3_l.png\n");
+    ExpectError(StatusCode::kInvalidArgument, "val.csv: line ");
+    // Nothing of it can be read: the name alone says that it is the list of val.
+    source_.Write("val.csv", "\"" + line);
+    ExpectError(StatusCode::kInvalidArgument, "val.csv: line 1: ");
+    // In the only list.
+    std::filesystem::remove(source_.At("val.csv"));
+    source_.Write("train.csv", good + line);
+    ExpectError(StatusCode::kInvalidArgument, "train.csv: " + message);
+  }
+  source_.Write("train.csv", good);
+  source_.Write("val.csv", std::string("i\0m\0", 4));
+  ExpectError(StatusCode::kInvalidArgument, "val.csv: this is no text in UTF-8");
+}
+
+// Beside folders that another layout would read.
+TEST_F(ListPackTest, MalformedListIsNotPassedOverForAnotherLayout) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddImage("images/1.jpg");
+  source_.Write("masks/1.png", GrayPng(kSize, {0, 1}));
+  source_.Write("train.csv", "images/1.jpg,masks/1.png\n\"images/2.jpg\n");
+  ExpectError(StatusCode::kInvalidArgument, "list: train.csv lists image and label paths");
+  source_.Write("train.csv", "\"images/1.jpg,masks/1.png\n");
+  ExpectError(StatusCode::kInvalidArgument, "train.csv may be the list of a split");
+  ExpectError(StatusCode::kInvalidArgument, "the folder looks like layout pairs");
+  source_.Write("train.csv", std::string("i\0m\0", 4));
+  ExpectError(StatusCode::kInvalidArgument, "this is no text in UTF-8");
+  options_.layout.layout = "pairs";
+  ExpectPacked();
+  EXPECT_NE(error_.find("layout pairs does not read train.csv"), std::string::npos) << error_;
+}
+
+TEST_F(ListPackTest, ListsOfImagesAloneAreNotPassedOver) {
+  source_.Write("classes.txt", "a\nb\n");
+  for (const char* stem : {"1", "2", "3"}) {
+    AddImage(std::string("images/") + stem + ".jpg");
+    source_.Write(std::string("masks/") + stem + ".png", GrayPng(kSize, {0, 1}));
+  }
+  source_.Write("train.txt", "images/1.jpg\nimages/2.jpg\n");
+  ExpectError(StatusCode::kInvalidArgument,
+              "train.txt lists images of this folder, and the folder looks like layout pairs");
+  // For the test split it is usual; it stays out of the others.
+  source_.Write("train.txt", "images/1.jpg masks/1.png\nimages/2.jpg masks/2.png\n");
+  source_.Write("test.txt", "images/3.jpg\n");
+  options_.layout.layout = "list";
+  ExpectPacked();
+  EXPECT_NE(error_.find("split test left out: test.txt names images alone"), std::string::npos);
+  EXPECT_EQ(ReadLabels().size(), 2u);
+}
+
+TEST_F(ListPackTest, LabelsThatAreNotThereAreNoClasses) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddImage("1.jpg");
+  AddImage("2.jpg");
+  source_.Write("train.txt", "1.jpg 1_labelTrainIds.png\n2.jpg 2_labelTrainIds.png\n");
+  ExpectError(StatusCode::kNotFound,
+              "train.txt line 1 names label 1_labelTrainIds.png, which does not exist");
+  options_.layout.layout = "csv";
+  options_.layout.list = "train.txt";
+  options_.layout.classes_file.reset();
+  ExpectError(StatusCode::kInvalidArgument, "looks like the path of a label");
+}
+
+TEST_F(ListPackTest, FilesThatNoLineNamesAreCounted) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddPairs({"1", "2", "3", "4"});
+  source_.Write("train.txt", "1.jpg 1_l.png\n");
+  source_.Write("val.txt", "2.jpg 2_l.png\n");
+  ExpectLayout("list");
+  EXPECT_NE(out_.find("2 packed + 4 skipped = 6 inputs"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("skipped: 3.jpg: no list names it"), std::string::npos) << out_;
+  EXPECT_NE(error_.find("4 files left out (no list names it): 3.jpg, 3_l.png, 4.jpg, …"),
+            std::string::npos)
+      << error_;
+  // Lists of classes, and a choice of splits.
+  source_.Write("train.txt", "1.jpg 0\n");
+  source_.Write("val.txt", "2.jpg 1\n");
+  ExpectLayout("csv");
+  EXPECT_NE(out_.find("2 packed + 6 skipped = 8 inputs"), std::string::npos) << out_;
+  options_.layout.splits = {"val"};
+  ExpectPacked();
+  EXPECT_NE(out_.find("1 packed + 0 skipped = 1 input"), std::string::npos) << out_;
+}
+
+TEST_F(ListPackTest, EmptyListIsRefusedUnlessItsSplitIsNotWanted) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddPairs({"1", "2"});
+  for (const char* empty : {"", "\xEF\xBB\xBF\r\n", "image,label\n"}) {
+    for (const char* good : {"1.jpg,1_l.png\n", "1.jpg,0\n"}) {
+      options_.layout.splits.clear();
+      source_.Write("val.csv", good);
+      source_.Write("train.csv", empty);
+      ExpectError(StatusCode::kNotFound, "split train has no input");
+      options_.layout.splits = {"val"};
+      ExpectPacked();
+      EXPECT_EQ(ReadLabels().size(), 1u);
+    }
+  }
+}
+
+TEST_F(ListPackTest, ColumnsAreCountedAndSplitsNeeded) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddPairs({"c", "c,d"});
+  // Cut at its comma, "c,d.jpg" would be the image c with the class d.jpg.
+  source_.Write("train.csv", "c.jpg,0\nc,d.jpg,1\n");
+  ExpectError(StatusCode::kInvalidArgument,
+              "train.csv: line 2: 3 fields, and the first line has 2; put quotes around");
+  source_.Write("train.csv", "c.jpg,0,\n\"c,d.jpg\",1,,\n");  // what spreadsheets leave behind
+  ExpectLayout("csv");
+  EXPECT_EQ(FirstValues("c,d.jpg", 1), Values{1});
+  // One column per class: the second is not what the image shows.
+  source_.Write("train.csv", "c.jpg,1,0\n\"c,d.jpg\",0,1\n");
+  ExpectError(StatusCode::kInvalidArgument,
+              "train.csv: line 1: 3 fields; name the columns in a first line");
+  source_.Write("train.csv", "image,label,split\nc.jpg,c_l.png,train\n\"c,d.jpg\",c_l.png,\n");
+  ExpectError(StatusCode::kInvalidArgument, "train.csv: line 3: its column of splits is empty");
+}
+
+TEST_F(ListPackTest, DoubtfulLabelsAreNoted) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddPairs({"1", "2"});
+  source_.Write("train.txt", "1.jpg 1_l.png\n2.jpg 1_l.png\n");
+  ExpectLayout("list");
+  EXPECT_NE(error_.find("1 file named as the label of more than one image: 1_l.png"),
+            std::string::npos)
+      << error_;
+  source_.Write("train.txt", "1.jpg 1_l.png\n2_l.png 2_l.png\n");
+  ExpectError(StatusCode::kInvalidArgument, "2_l.png is both the image and the label of one pair");
+  source_.Write("train.txt", "1.jpg Cat\n2.jpg cat\n");
+  ExpectLayout("csv");
+  EXPECT_NE(error_.find("classes 'Cat' and 'cat' differ in upper and lower case alone"),
+            std::string::npos);
 }
 
 TEST_F(ListPackTest, LineWithoutALabelIsRefused) {

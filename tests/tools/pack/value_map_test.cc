@@ -59,8 +59,8 @@ TEST(ValueMap, CityscapesKeepsNineteenClasses) {
 }
 
 TEST(ValueMap, IdsBeyondTheClassesAreRefused) {
-  EXPECT_TRUE(CheckValueMap(NamedValueMap("cityscapes"), 19).ok());
-  const Status status = CheckValueMap(NamedValueMap("cityscapes"), 18);
+  EXPECT_TRUE(CheckValueMap(NamedValueMap("cityscapes"), std::vector<ClassInfo>(19)).ok());
+  const Status status = CheckValueMap(NamedValueMap("cityscapes"), std::vector<ClassInfo>(18));
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("gives class id 18, but there are 18 classes"),
             std::string::npos);

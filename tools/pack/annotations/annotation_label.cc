@@ -1,5 +1,7 @@
 #include "tools/pack/annotations/annotation_label.h"
 
+#include <utility>
+
 namespace shardmill {
 
 Result<uint32_t> ShapeNames::Find(std::string_view name) const {
@@ -7,6 +9,19 @@ Result<uint32_t> ShapeNames::Find(std::string_view name) const {
   const auto found = ids.find(name);
   if (found != ids.end()) return found->second;
   return DataLossError("the label '" + std::string(name) + "' is not in the class table");
+}
+
+void AddShape(DrawnShape shape, ShapeLabel* label) {
+  if (shape.runs.empty()) {
+    ++label->without_area;
+  } else {
+    label->shapes.push_back(std::move(shape));
+  }
+}
+
+Status CheckOutline(const std::vector<Point>& points) {
+  if (points.size() >= 3) return OkStatus();
+  return DataLossError("a polygon of " + std::to_string(points.size()) + " points has no area");
 }
 
 bool MeansIgnore(std::string_view name) { return name == "__ignore__"; }

@@ -21,8 +21,16 @@ namespace shardmill {
 struct ShapeLabel {
   ImageSize size;
   std::vector<DrawnShape> shapes;
-  uint64_t without_area = 0;  // points and lines, which cover no pixel: left out
+  // Left out because they cover no pixel: points and lines, areas in which the centre of no pixel
+  // lies, and areas outside the image.
+  uint64_t without_area = 0;
 };
+
+// Adds a shape that has been filled, or counts it when it covers no pixel.
+void AddShape(DrawnShape shape, ShapeLabel* label);
+
+// DataLoss for an outline of fewer than three points: it is lost, not small.
+Status CheckOutline(const std::vector<Point>& points);
 
 // What becomes of names; those that mean "no class" become the ignore value.
 struct ShapeNames {

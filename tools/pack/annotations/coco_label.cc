@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "tools/pack/annotations/annotation_label.h"
@@ -23,7 +23,21 @@ Result<rapidjson::Document> ParsePart(std::string_view text) {
 int64_t IntMember(const Value& value, const char* name) {
   const Value* member = FindMember(value, name);
   if (member == nullptr || !member->IsNumber()) return -1;
-  return member->IsInt64() ? member->GetInt64() : -1;
+  if (member->IsInt64()) return member->GetInt64();
+  // Programs that count with fractions write 3.0 for 3.
+  const double number = member->GetDouble();
+  const bool whole = number >= 0 && number < 1e15 && number == std::floor(number);
+  return whole ? static_cast<int64_t>(number) : -1;
+}
+
+// Written as a number, or as true and false.
+Result<bool> IsCrowd(const Value& annotation) {
+  const Value* crowd = FindMember(annotation, "iscrowd");
+  if (crowd == nullptr || crowd->IsNull()) return false;
+  if (crowd->IsBool()) return crowd->GetBool();
+  const int64_t number = IntMember(annotation, "iscrowd");
+  if (number == 0 || number == 1) return number == 1;
+  return Damaged("iscrowd is neither 0 nor 1");
 }
 
 Result<uint32_t> ClassOf(const Value& annotation, const ValueMap& map) {
@@ -46,11 +60,14 @@ Result<std::vector<Point>> ParsePolygon(const Value& list) {
     }
     ring.push_back({list[i].GetDouble(), list[i + 1].GetDouble()});
   }
+  RETURN_IF_ERROR(CheckOutline(ring));
   return ring;
 }
 
 Result<std::vector<PixelRun>> FillPolygons(const Value& polygons, ImageSize size) {
   std::vector<PixelRun> runs;
+  // As exports of boxes have it: drawn as nothing, the object would become background.
+  if (polygons.Empty()) return Damaged("the segmentation is empty, so the object has no outline");
   for (const Value& polygon : polygons.GetArray()) {
     ASSIGN_OR_RETURN(const std::vector<Point> ring, ParsePolygon(polygon));
     Result<std::vector<PixelRun>> filled = FillRings({ring}, size);
@@ -99,7 +116,7 @@ Result<DrawnShape> ReadShape(std::string_view text, const ValueMap& map, ImageSi
   }
   ASSIGN_OR_RETURN(shape.runs, segmentation->IsArray() ? FillPolygons(*segmentation, size)
                                                        : FillMask(*segmentation, size));
-  const bool crowd = IntMember(annotation, "iscrowd") == 1;
+  ASSIGN_OR_RETURN(const bool crowd, IsCrowd(annotation));
   shape.layer = crowd ? kCrowdLayer : -static_cast<int64_t>(shape.Area());
   return shape;
 }
@@ -115,7 +132,7 @@ Result<ShapeLabel> ReadCocoLabel(std::string_view entry,
                                               max_pixels));
   for (std::string_view text : annotations) {
     ASSIGN_OR_RETURN(DrawnShape shape, ReadShape(text, map, label.size));
-    label.shapes.push_back(std::move(shape));
+    AddShape(std::move(shape), &label);
   }
   return label;
 }

@@ -1,4 +1,6 @@
 #include <charconv>
+#include <cstdlib>
+#include <initializer_list>
 #include <utility>
 
 #include "pugixml.hpp"
@@ -7,6 +9,12 @@
 
 namespace shardmill {
 namespace {
+
+bool IsNumber(const char* text) {
+  char* end = nullptr;
+  std::strtod(text, &end);
+  return end != text && *end == '\0';
+}
 
 // "x,y;x,y;…"
 Result<std::vector<Point>> ParsePoints(std::string_view text) {
@@ -26,8 +34,19 @@ Result<std::vector<Point>> ParsePoints(std::string_view text) {
   return points;
 }
 
+// What is missing would count as 0.
+Status CheckAttributes(const pugi::xml_node& node, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (!IsNumber(node.attribute(name).value())) {
+      return DataLossError(std::string("the ") + name + " of a " + node.name() + " is no number");
+    }
+  }
+  return OkStatus();
+}
+
 Result<std::vector<PixelRun>> FillPolygon(const pugi::xml_node& node, ImageSize size) {
   ASSIGN_OR_RETURN(const std::vector<Point> points, ParsePoints(node.attribute("points").value()));
+  RETURN_IF_ERROR(CheckOutline(points));
   return FillRings({points}, size);
 }
 
@@ -35,6 +54,7 @@ Result<std::vector<PixelRun>> FillBox(const pugi::xml_node& node, ImageSize size
   if (node.attribute("rotation").as_double(0) != 0) {
     return DataLossError("a rotated box cannot be drawn; make it a polygon");
   }
+  RETURN_IF_ERROR(CheckAttributes(node, {"xtl", "ytl", "xbr", "ybr"}));
   const Point a = {node.attribute("xtl").as_double(), node.attribute("ytl").as_double()};
   const Point b = {node.attribute("xbr").as_double(), node.attribute("ybr").as_double()};
   return FillRings({{a, {b.x, a.y}, b, {a.x, b.y}}}, size);
@@ -42,6 +62,7 @@ Result<std::vector<PixelRun>> FillBox(const pugi::xml_node& node, ImageSize size
 
 // Run lengths by rows over the box of the mask.
 Result<std::vector<PixelRun>> FillMask(const pugi::xml_node& node, ImageSize size) {
+  RETURN_IF_ERROR(CheckAttributes(node, {"left", "top", "width", "height"}));
   const ImageSize box = {node.attribute("height").as_uint(), node.attribute("width").as_uint()};
   if (box.height > size.height || box.width > size.width || box.pixels() == 0) {
     return DataLossError("a mask is larger than the image");
@@ -94,7 +115,7 @@ Result<ShapeLabel> ReadCvatLabel(std::string_view xml, const ShapeNames& names,
     ASSIGN_OR_RETURN(shape.id, names.Find(node.attribute("label").value()));
     shape.layer = node.attribute("z_order").as_llong(0);
     shape.runs = *std::move(runs);
-    label.shapes.push_back(std::move(shape));
+    AddShape(std::move(shape), &label);
   }
   return label;
 }

@@ -51,6 +51,7 @@ Result<std::optional<std::vector<PixelRun>>> Fill(const Value& shape, ImageSize 
   ASSIGN_OR_RETURN(const std::vector<Point> points, ParsePoints(shape));
   Result<std::vector<PixelRun>> runs = InvalidArgumentError("");
   if (type.empty() || type == "polygon") {
+    RETURN_IF_ERROR(CheckOutline(points));
     runs = FillRings({points}, size);
   } else if (type == "rectangle" && points.size() == 2) {
     runs = FillRings({Rectangle(points[0], points[1])}, size);
@@ -93,7 +94,7 @@ Result<ShapeLabel> ReadLabelmeLabel(std::string_view json, const ShapeNames& nam
       continue;
     }
     shape.runs = *std::move(runs);
-    label.shapes.push_back(std::move(shape));
+    AddShape(std::move(shape), &label);
   }
   return label;
 }

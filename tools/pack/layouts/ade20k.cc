@@ -124,7 +124,8 @@ Status ReadAde20k(const LayoutInput& input, InputSet* set) {
     rules.images.folder = "images/" + split;
     rules.labels.folder = "annotations/" + split;
     if (!input.listing.HasFolder(rules.labels.folder)) {
-      set->notes.push_back("folder images/" + split + " left out: it has no annotations");
+      RETURN_IF_ERROR(LeaveOutUnlabelled(input, rules.images.folder,
+                                         "there is no " + rules.labels.folder, set));
       continue;
     }
     ASSIGN_OR_RETURN(InputSplit pairs, PairByStem(input.listing, split, rules, &set->notes));

@@ -6,6 +6,7 @@
 #include "tools/pack/file_format.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
+#include "tools/pack/layouts/list_choice.h"
 #include "tools/pack/layouts/list_pairs.h"
 #include "tools/pack/pairing.h"
 #include "tools/pack/record_key.h"
@@ -34,9 +35,9 @@ std::vector<ClassInfo> CamvidClasses() {
 // SegNet's copy keeps labels in trainannot, valannot and testannot: other lists of pairs have
 // other classes.
 bool NamesAnnotations(const FolderListing& listing, const std::string& list_file) {
-  Result<std::vector<ListRow>> rows = ReadListRows(JoinPath(listing.root, list_file));
-  return rows.ok() && !rows->empty() &&
-         rows->front().cuts.back().label.find("annot") != std::string::npos;
+  const ListLines lines = ReadListLines(JoinPath(listing.root, list_file));
+  return !lines.rows.empty() &&
+         lines.rows.front().cuts.back().label.find("annot") != std::string::npos;
 }
 
 constexpr char kColorTable[] = "label_colors.txt", kColorSuffix[] = "_L";
@@ -68,7 +69,7 @@ std::string RecognizeCamvid(const FolderListing& listing) {
   for (const char* split : kSplits) {
     std::string list_file = std::string(split) + ".txt";
     if (listing.Find(list_file) == nullptr || !NamesAnnotations(listing, list_file)) continue;
-    if (ListNamesPairs(listing, list_file)) {
+    if (LookIntoList(listing, list_file).pairs) {
       return list_file + " lists image and label paths";
     }
   }
@@ -81,10 +82,16 @@ Status ReadCamvid(const LayoutInput& input, InputSet* set) {
   for (const char* split : kSplits) {
     std::string list_file = std::string(split) + ".txt";
     if (input.listing.Find(list_file) == nullptr) continue;
-    ASSIGN_OR_RETURN(auto listed, ReadPairList(input.listing, list_file));
+    set->lists.push_back(list_file);
+    std::map<std::string, InputSplit> listed;
+    if (!input.options.LeavesOut(split)) {
+      ASSIGN_OR_RETURN(listed, ReadPairList(input.listing, list_file));
+    }
     RETURN_IF_ERROR(AddSplit(split, std::move(listed[""]), set));
   }
   if (set->splits.empty()) return ReadColorLabels(input, set);
+  set->unlisted.trees = {""};
+  set->unlisted.reason = "no list names it";
   // Annotation tools export lists too, with colours of their own.
   if (input.listing.Find(kColorTable) != nullptr) return FindClasses(input, set);
   set->classes = input.classes.empty() ? CamvidClasses() : input.classes;

@@ -41,8 +41,8 @@ Status ReadSplit(const LayoutInput& input, const std::string& labels, const std:
   rules.images = {std::string(kImages) + "/" + split, "", "_leftImg8bit", true, ""};
   rules.labels = {labels + "/" + split, "", suffix, true, ""};
   if (!input.listing.HasFolder(rules.labels.folder)) {
-    set->notes.push_back("split " + split + " left out: there is no folder " + rules.labels.folder);
-    return OkStatus();
+    return LeaveOutUnlabelled(input, rules.images.folder, "there is no " + rules.labels.folder,
+                              set);
   }
   ASSIGN_OR_RETURN(InputSplit pairs, PairByStem(input.listing, split, rules, &set->notes));
   return AddSplit(split, std::move(pairs), set);
@@ -84,7 +84,10 @@ Status ReadCityscapes(const LayoutInput& input, InputSet* set) {
     RETURN_IF_ERROR(UseTrainingIds(input, set));
   }
   for (const std::string& split : input.listing.FoldersIn(kImages)) {
-    if (labels == "gtFine" && split == kTrainExtra) continue;
+    if (labels == "gtFine" && split == kTrainExtra) {
+      set->notes.push_back("split " + split + " left out: it has coarse labels alone");
+      continue;
+    }
     if (UsualSplitName(split) == "test" &&
         !WantsUnlabelled(input, "test", "its public labels are dummies", set)) {
       continue;
@@ -117,7 +120,7 @@ Status ReadKitti(const LayoutInput& input, InputSet* set) {
   }
   for (const std::string& folder : input.listing.FoldersIn("")) {
     if (!input.listing.HasFolder(folder + "/" + labels)) {
-      set->notes.push_back("folder " + folder + " has no " + labels + " and was left out");
+      RETURN_IF_ERROR(LeaveOutUnlabelled(input, folder, std::string("it has no ") + labels, set));
     }
   }
   for (const std::string& folder : folders) {

@@ -2,17 +2,18 @@
 // pictures hold segment ids.
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "reader/base/file.h"
 #include "tools/pack/annotations/coco_index.h"
 #include "tools/pack/file_format.h"
+#include "tools/pack/layouts/drawn_classes.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/pairing.h"
 #include "tools/pack/record_key.h"
 #include "tools/pack/split_names.h"
+#include "tools/pack/unused_class.h"
 
 namespace shardmill {
 namespace {
@@ -61,12 +62,12 @@ class CocoReader {
   Status AddImage(const AnnotationFile& file, const CocoImage& image, InputSplit* split);
   Status AddPicture(const AnnotationFile& file, const CocoImage& image, Sample* sample);
   const ListedFile* FindImage(const AnnotationFile& file, const std::string& name) const;
+  void NoteBackground(const AnnotationFile& file, const CocoIndex& index);
   Status CheckClassTable(const std::vector<std::string>& names) const;
 
   const LayoutInput& input_;
   const Kind& kind_;
   InputSet* set_;
-  std::set<std::string> used_;      // images that the files name
   std::vector<std::string> names_;  // of the classes, as the first file gives them
 };
 
@@ -111,7 +112,7 @@ Status CocoReader::AddClasses(const CocoIndex& index) {
     }
     while (input_.options.keep_category_ids && classes.size() < id) {
       const auto unused = static_cast<uint32_t>(classes.size());
-      classes.push_back({unused, "unused " + std::to_string(unused), std::nullopt});
+      classes.push_back(UnusedClass(unused));
     }
     map.ids[id] = static_cast<uint32_t>(classes.size());
     classes.push_back({static_cast<uint32_t>(classes.size()), category.name, std::nullopt});
@@ -131,7 +132,12 @@ Status CocoReader::AddClasses(const CocoIndex& index) {
     set_->labels.map = std::move(map);
     set_->classes = input_.classes.empty() ? std::move(classes) : input_.classes;
   }
-  return OkStatus();
+  if (!things_only) return OkStatus();
+  const auto background = FindBackground(set_->classes);
+  set_->labels.background = background.value_or(0);
+  if (background.has_value()) return OkStatus();
+  return InvalidArgumentError(
+      "the class table has no class 'background' for the pixels that no annotation covers");
 }
 
 const ListedFile* CocoReader::FindImage(const AnnotationFile& file, const std::string& name) const {
@@ -167,7 +173,7 @@ Status CocoReader::AddImage(const AnnotationFile& file, const CocoImage& image, 
     split->problems.push_back({key, file.file->path + " names it, but there is no such image"});
     return OkStatus();
   }
-  used_.insert(found->path);
+  set_->unlisted.folders.insert(FolderAbove(found->path));
   ASSIGN_OR_RETURN(Sample sample, MakePair(*found, *file.file));
   sample.parts_file = static_cast<uint32_t>(set_->labels.parts_files.size() - 1);
   sample.parts = image.parts;
@@ -189,6 +195,16 @@ Status CocoReader::AddImage(const AnnotationFile& file, const CocoImage& image, 
   return OkStatus();
 }
 
+// It may be meant so, or the annotations were lost.
+void CocoReader::NoteBackground(const AnnotationFile& file, const CocoIndex& index) {
+  const auto count = std::count_if(index.images.begin(), index.images.end(),
+                                   [](const CocoImage& image) { return image.parts.empty(); });
+  if (count == 0 || kind_.form != LabelForm::kCoco) return;
+  set_->notes.push_back(file.file->path + ": " + std::to_string(count) + " of " +
+                        std::to_string(index.images.size()) +
+                        " images have no annotation and are background alone");
+}
+
 Status CocoReader::ReadFile(const AnnotationFile& file) {
   ASSIGN_OR_RETURN(const CocoIndex index,
                    ReadCocoIndex(JoinPath(input_.listing.root, file.file->path)));
@@ -200,6 +216,7 @@ Status CocoReader::ReadFile(const AnnotationFile& file) {
                           " of " + std::to_string(index.annotations) +
                           " annotations are of images that it does not list");
   }
+  NoteBackground(file, index);
   InputSplit split;
   for (const CocoImage& image : index.images) RETURN_IF_ERROR(AddImage(file, image, &split));
   if (!UsualSplitName(file.split).empty()) return AddSplit(file.split, std::move(split), set_);
@@ -216,15 +233,7 @@ Status CocoReader::Read() {
                          input_.listing.root);
   }
   for (const AnnotationFile& file : files) RETURN_IF_ERROR(ReadFile(file));
-  uint64_t unused = 0;
-  for (const ListedFile& file : input_.listing.files) {
-    unused += HasImageExtension(file.path) && used_.count(file.path) == 0 &&
-              kind_.form == LabelForm::kCoco;
-  }
-  if (unused > 0) {
-    set_->notes.push_back(std::to_string(unused) +
-                          " images that no annotation file names left out");
-  }
+  set_->unlisted.reason = "no annotation file names it";
   return OkStatus();
 }
 

@@ -1,5 +1,6 @@
 // COCO-Stuff's pixel maps: images/train2017/N.jpg with annotations/train2017/N.png. The values are
 // one below the published ids, and 255 is unlabelled.
+#include <algorithm>
 #include <utility>
 
 #include "tools/pack/layouts/class_names.h"
@@ -41,6 +42,24 @@ std::vector<SplitPair> FindSplits(const FolderListing& listing) {
   return splits;
 }
 
+// Folders of images that have a split's name and no labels.
+Status CheckOtherFolders(const LayoutInput& input, const std::vector<SplitPair>& splits,
+                         InputSet* set) {
+  const std::string above = ImagesFolder(input.listing);
+  for (const std::string& name :
+       input.listing.FoldersIn(above.empty() ? "" : above.substr(0, above.size() - 1))) {
+    const bool has_labels = std::any_of(splits.begin(), splits.end(),
+                                        [&](const SplitPair& split) { return split.name == name; });
+    if (has_labels || UsualSplitName(name).empty()) continue;
+    RETURN_IF_ERROR(
+        LeaveOutUnlabelled(input, above + name,
+                           std::string("there are no PNG files of it in ") +
+                               splits.front().labels.substr(0, splits.front().labels.rfind('/')),
+                           set));
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 std::string RecognizeCocoStuff(const FolderListing& listing) {
@@ -52,7 +71,9 @@ std::string RecognizeCocoStuff(const FolderListing& listing) {
 Status ReadCocoStuff(const LayoutInput& input, InputSet* set) {
   set->labels.ignore = 255;
   RETURN_IF_ERROR(UseClasses(input, CocoStuffClasses(), set));
-  for (const SplitPair& split : FindSplits(input.listing)) {
+  const std::vector<SplitPair> splits = FindSplits(input.listing);
+  RETURN_IF_ERROR(CheckOtherFolders(input, splits, set));
+  for (const SplitPair& split : splits) {
     PairRules rules;
     rules.images.folder = split.images;
     rules.labels.folder = split.labels;

@@ -31,6 +31,7 @@ class CvatReader {
   const LayoutInput& input_;
   InputSet* set_;
   const ListedFile* file_ = nullptr;
+  uint64_t without_shapes_ = 0;
   std::map<std::string, InputSplit> splits_;  // by usual name, "" for none
 };
 
@@ -72,6 +73,7 @@ Status CvatReader::AddImage(const pugi::xml_node& image, uint64_t end) {
     return OkStatus();
   }
   ASSIGN_OR_RETURN(Sample sample, MakePair(*found, *file_));
+  without_shapes_ += image.first_child() ? 0 : 1;
   const uint64_t begin = BeginOf(image);
   sample.parts.push_back({begin, end - begin});
   split->samples.push_back(std::move(sample));
@@ -103,6 +105,12 @@ Status CvatReader::Read() {
     const uint64_t limit = next ? BeginOf(next) : text.rfind("</annotations");
     const uint64_t end = text.rfind('>', limit - 1) + 1;
     RETURN_IF_ERROR(AddImage(image, end));
+  }
+  set_->unlisted.trees = {input_.listing.HasFolder("images") ? "images" : ""};
+  set_->unlisted.reason = std::string(kFile) + " does not name it";
+  if (without_shapes_ > 0) {
+    set_->notes.push_back(std::to_string(without_shapes_) +
+                          " images have no shapes and are background alone");
   }
   for (auto& [name, split] : splits_) {
     if (name.empty()) {

@@ -7,6 +7,7 @@
 #include "tools/pack/annotations/annotation_label.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/text_lines.h"
+#include "tools/pack/unused_class.h"
 
 namespace shardmill {
 namespace {
@@ -18,31 +19,66 @@ bool IsBackground(const ClassInfo& info) {
   return name == kBackground || name == "background";
 }
 
+void Number(std::vector<ClassInfo>* classes) {
+  for (size_t i = 0; i < classes->size(); ++i) (*classes)[i].id = static_cast<uint32_t>(i);
+}
+
+void AddBackground(std::vector<ClassInfo>* classes) {
+  classes->insert(classes->begin(), {0, kBackground, std::nullopt});
+}
+
+// The classes keep the ids that the table gives them. labelme's own tables begin with the name
+// that means "no class", which has the number -1 there.
+Status UseTable(InputSet* set) {
+  std::vector<ClassInfo>& classes = set->classes;
+  if (MeansIgnore(classes.front().name)) {
+    classes.erase(classes.begin());
+    Number(&classes);
+  }
+  for (ClassInfo& info : classes) {
+    if (MeansIgnore(info.name)) info = UnusedClass(info.id);
+  }
+  if (!FindBackground(classes).has_value()) {
+    AddBackground(&classes);
+    Number(&classes);
+    set->notes.push_back(
+        "the class table has no class 'background': class 0 is made for it, and the ids of the "
+        "others are one more than in the table");
+  }
+  set->labels.background = *FindBackground(classes);
+  return OkStatus();
+}
+
+Status UseNames(const std::vector<std::string>& names, InputSet* set) {
+  std::vector<ClassInfo>& classes = set->classes;
+  classes.clear();
+  for (const std::string& name : names) {
+    if (!IsRecordKey(name)) return InvalidArgumentError("a shape has no usable label");
+    if (!MeansIgnore(name)) classes.push_back({0, name, std::nullopt});
+  }
+  auto background = std::find_if(classes.begin(), classes.end(), IsBackground);
+  if (background == classes.end()) {
+    AddBackground(&classes);
+  } else {
+    std::rotate(classes.begin(), background, background + 1);
+  }
+  Number(&classes);
+  return OkStatus();
+}
+
 }  // namespace
+
+std::optional<uint32_t> FindBackground(const std::vector<ClassInfo>& classes) {
+  const auto found = std::find_if(classes.begin(), classes.end(), IsBackground);
+  return found == classes.end() ? std::nullopt : std::optional(found->id);
+}
 
 Status UseDrawnClasses(const LayoutInput& input, const std::vector<std::string>& names,
                        InputSet* set) {
   const Status found = FindClasses(input, set);
   if (!found.ok() && found.code() != StatusCode::kNotFound) return found;
   set->labels.colors_in_files = false;
-  std::vector<ClassInfo> classes = std::move(set->classes);
-  for (const std::string& name : names) {
-    if (found.ok()) break;
-    if (!IsRecordKey(name)) return InvalidArgumentError("a shape has no usable label");
-    classes.push_back({0, name, std::nullopt});
-  }
-  classes.erase(std::remove_if(classes.begin(), classes.end(),
-                               [](const ClassInfo& info) { return MeansIgnore(info.name); }),
-                classes.end());
-  auto background = std::find_if(classes.begin(), classes.end(), IsBackground);
-  if (background == classes.end()) {
-    classes.insert(classes.begin(), {0, kBackground, std::nullopt});
-  } else {
-    std::rotate(classes.begin(), background, background + 1);
-  }
-  for (size_t i = 0; i < classes.size(); ++i) classes[i].id = static_cast<uint32_t>(i);
-  set->classes = std::move(classes);
-  return OkStatus();
+  return found.ok() ? UseTable(set) : UseNames(names, set);
 }
 
 }  // namespace shardmill

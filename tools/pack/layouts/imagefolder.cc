@@ -84,6 +84,7 @@ class ClassFolderReader {
   // Classes are the sorted folder names of `parent`; empty folders keep their id.
   void MakeClasses(const std::string& parent);
   Status ReadSplit(const std::string& folder, const std::string& name);
+  void NoteOthers() const;  // files of other kinds
   Status ReadAndSplit();
 
  private:
@@ -95,16 +96,24 @@ class ClassFolderReader {
   const FileKind& kind_;
   InputSet* set_;
   uint64_t others_ = 0;
+  std::string last_other_;
   std::map<std::string, uint32_t> ids_;  // of the class table, by name
 };
 
 void ClassFolderReader::MakeClasses(const std::string& parent) {
+  std::string moved;  // the first number that is not its own id
+  bool all_numbers = true;
   for (const std::string& name : listing_.FoldersIn(parent)) {
     ClassInfo info;
     info.id = static_cast<uint32_t>(set_->classes.size());
     info.name = name;
+    all_numbers = all_numbers && name.find_first_not_of("0123456789") == std::string::npos;
+    if (moved.empty() && name != std::to_string(info.id)) moved = name;
     set_->classes.push_back(std::move(info));
   }
+  if (!all_numbers || moved.empty()) return;
+  set_->notes.push_back("the class folders are numbers in the order of text, and not the ids: " +
+                        moved + " has another id; --classes FILE gives their order");
 }
 
 Result<uint32_t> ClassFolderReader::ClassOf(const std::string& name, const std::string& path) {
@@ -120,10 +129,8 @@ Result<uint32_t> ClassFolderReader::ClassOf(const std::string& name, const std::
 
 Status ClassFolderReader::AddFile(const ListedFile& file, size_t parent_bytes, InputSplit* split) {
   if (!kind_.matches(file.path)) {
-    if (others_++ == 0) {
-      set_->notes.push_back("left out, no " + std::string(kind_.owner) +
-                            " extension: " + file.path);
-    }
+    ++others_;
+    last_other_ = file.path;
     return OkStatus();
   }
   ASSIGN_OR_RETURN(std::string key, RecordKey(file.path));
@@ -140,6 +147,12 @@ Status ClassFolderReader::AddFile(const ListedFile& file, size_t parent_bytes, I
   sample.class_id = class_id;
   split->samples.push_back(std::move(sample));
   return OkStatus();
+}
+
+void ClassFolderReader::NoteOthers() const {
+  if (others_ == 0) return;
+  set_->notes.push_back(std::to_string(others_) + " files without an " + kind_.owner +
+                        " extension left out, the last one " + last_other_);
 }
 
 Status ClassFolderReader::ReadSamples(const std::string& parent, InputSplit* split) {
@@ -208,7 +221,9 @@ Status ReadClassFolders(const LayoutInput& input, const FileKind& kind, InputSet
   if (folders.empty()) {
     if (classes.empty()) reader.MakeClasses("");
     RETURN_IF_ERROR(CheckClassNames(set->classes));
-    return reader.ReadAndSplit();
+    RETURN_IF_ERROR(reader.ReadAndSplit());
+    reader.NoteOthers();
+    return OkStatus();
   }
   const std::string* train = TrainFolder(folders);
   if (classes.empty()) {
@@ -228,6 +243,7 @@ Status ReadClassFolders(const LayoutInput& input, const FileKind& kind, InputSet
       RETURN_IF_ERROR(reader.ReadSplit(folder, split));
     }
   }
+  reader.NoteOthers();
   return OkStatus();
 }
 

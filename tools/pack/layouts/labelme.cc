@@ -20,7 +20,7 @@ constexpr uint64_t kMaxBytesTried = uint64_t{1} << 26;  // to recognise the layo
 // What the layout needs of a JSON file.
 struct Annotation {
   std::string image;  // below the source folder; empty: the image is in the JSON file alone
-  std::set<std::string> labels;
+  std::set<std::string> labels;  // empty: there are no shapes
 };
 
 // "a/../b" and "./a" as "b" and "a"; empty when the path leaves the folder.
@@ -71,6 +71,7 @@ class LabelmeReader {
   const LayoutInput& input_;
   InputSet* set_;
   std::set<std::string> labels_;
+  uint64_t without_shapes_ = 0;
   std::map<std::string, InputSplit> splits_;  // by usual name, "" for none
 };
 
@@ -94,6 +95,8 @@ Status LabelmeReader::AddFile(const ListedFile& file) {
                                         "the JSON file alone must be exported first"});
     return OkStatus();
   }
+  without_shapes_ += annotation->labels.empty() ? 1 : 0;
+  set_->unlisted.folders.insert(FolderAbove(image->path));
   ASSIGN_OR_RETURN(Sample sample, MakePair(*image, file));
   split->samples.push_back(std::move(sample));
   return OkStatus();
@@ -104,6 +107,12 @@ Status LabelmeReader::Read() {
   set_->labels.ignore = 255;
   for (const ListedFile& file : input_.listing.files) {
     if (EndsWith(file.path, ".json")) RETURN_IF_ERROR(AddFile(file));
+  }
+  set_->unlisted.reason = "no JSON file of shapes names it";
+  set_->unlisted.by_rule = false;  // like an image without its label
+  if (without_shapes_ > 0) {
+    set_->notes.push_back(std::to_string(without_shapes_) +
+                          " images have no shapes and are background alone");
   }
   RETURN_IF_ERROR(UseDrawnClasses(input_, {labels_.begin(), labels_.end()}, set_));
   for (auto& [name, split] : splits_) {

@@ -58,6 +58,11 @@ const ListedFile* FindBelow(const FolderListing& listing, std::string_view folde
 
 std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+std::string FolderAbove(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return std::string(path.substr(0, slash == std::string_view::npos ? 0 : slash));
+}
+
 bool EndsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
@@ -74,6 +79,22 @@ Status AddSplit(const std::string& folder_name, InputSplit pairs, InputSet* set)
                                 "' cannot be the name of a split; use letters, digits, _ . -");
   }
   set->splits.push_back(std::move(pairs));
+  return OkStatus();
+}
+
+Status LeaveOutUnlabelled(const LayoutInput& input, const std::string& folder,
+                          const std::string& why, InputSet* set) {
+  const std::string name(NameOf(folder));
+  const std::string usual = UsualSplitName(name);
+  const std::string split = usual.empty() ? name : usual;
+  if (input.options.LeavesOut(split)) return OkStatus();
+  const bool is_needed = usual == "train" || usual == "val" || input.options.Wants(split);
+  if (is_needed) {
+    return NotFoundError("folder " + folder + " cannot be packed: " + why +
+                         ". Add the labels, remove the folder, or choose other splits with "
+                         "--split NAME,…");
+  }
+  set->notes.push_back("folder " + folder + " left out: " + why);
   return OkStatus();
 }
 

@@ -27,6 +27,8 @@ const ListedFile* FindBelow(const FolderListing& listing, std::string_view folde
 
 // The name of a path's last part, and whether it ends in `end`.
 std::string_view NameOf(std::string_view path);
+// The folder of a path below the root; "" is the root.
+std::string FolderAbove(std::string_view path);
 bool EndsWith(std::string_view text, std::string_view end);
 bool BeginsWith(std::string_view text, std::string_view begin);
 
@@ -37,5 +39,10 @@ Status AddSplit(const std::string& folder_name, InputSplit pairs, InputSet* set)
 // that it is left out.
 bool WantsUnlabelled(const LayoutInput& input, const std::string& split, const std::string& why,
                      InputSet* set);
+
+// For a folder whose images have no labels. InvalidArgument when it is the train or val split, or
+// a split that was asked for by name; else notes that it is left out.
+Status LeaveOutUnlabelled(const LayoutInput& input, const std::string& folder,
+                          const std::string& why, InputSet* set);
 
 }  // namespace shardmill

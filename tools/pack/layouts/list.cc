@@ -10,60 +10,20 @@
 #include "tools/pack/file_format.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
+#include "tools/pack/layouts/list_choice.h"
 #include "tools/pack/layouts/list_pairs.h"
 #include "tools/pack/record_key.h"
 #include "tools/pack/split_names.h"
 #include "tools/pack/text_lines.h"
+#include "tools/pack/unused_class.h"
 
 namespace shardmill {
 namespace {
 
-struct List {
-  std::string file;   // below the root
-  std::string split;  // as its name says; empty: no usual name
-};
-
-bool IsListName(const std::string& name) {
-  for (const char* end : {".txt", ".csv", ".tsv", ".lst"}) {
-    if (EndsWith(LowerCase(name), end)) return true;
-  }
-  return false;
-}
-
-// "train.csv" and "train_labels.csv" are of train.
-List MakeList(const std::string& file) {
-  std::string stem(NameOf(file));
-  stem.resize(stem.rfind('.'));
-  return {file, UsualSplitName(stem.substr(0, stem.find_first_of("_-")))};
-}
-
-// The lists that a test holds for: those of splits, or else all.
-template <typename Test>
-std::vector<List> FindLists(const FolderListing& listing, Test test) {
-  std::vector<List> of_splits, others;
-  for (const std::string& name : listing.FilesIn("")) {
-    if (!IsListName(name) || !test(listing, name)) continue;
-    const List list = MakeList(name);
-    (list.split.empty() ? others : of_splits).push_back(list);
-  }
-  return of_splits.empty() ? others : of_splits;
-}
-
-template <typename Test>
-Result<std::vector<List>> ChooseLists(const LayoutInput& input, Test test) {
-  const std::string& file = input.options.list;
-  if (!file.empty()) {
-    if (input.listing.Find(file) != nullptr) return std::vector<List>{{file, ""}};
-    return NotFoundError("there is no list file " + file + " in " + input.listing.root);
-  }
-  std::vector<List> lists = FindLists(input.listing, test);
-  if (!lists.empty()) return lists;
-  return NotFoundError("there is no list file at the top of " + input.listing.root +
-                       " whose lines lead to images; name one with --list FILE");
-}
-
-// Parts of one list by its split column; all in one when it has none.
+// Parts of one list by its split column; all in one when it has none. A list of nothing makes a
+// split of nothing, which is refused later.
 Status AddParts(std::map<std::string, InputSplit> parts, const List& list, InputSet* set) {
+  if (parts.empty()) parts[""];
   for (auto& [name, part] : parts) {
     const std::string split = name.empty() ? list.split : name;
     if (split.empty()) {
@@ -75,19 +35,10 @@ Status AddParts(std::map<std::string, InputSplit> parts, const List& list, Input
   return OkStatus();
 }
 
-// True when a first line names an image and something that is no file.
-bool ListNamesClasses(const FolderListing& listing, const std::string& file) {
-  constexpr size_t kLinesTried = 20;
-  Result<std::vector<ListRow>> rows = ReadListRows(JoinPath(listing.root, file));
-  if (!rows.ok()) return false;
-  ListedFileFinder finder(listing);
-  for (size_t i = 0; i < std::min(rows->size(), kLinesTried); ++i) {
-    const ListedPair& pair = (*rows)[i].cuts.back();
-    if (finder.Find(pair.label) != nullptr) return false;
-    const ListedFile* image = finder.FindImage(pair.image);
-    if (image != nullptr) return HasImageExtension(image->path);
-  }
-  return false;
+// What no line names is reported, wherever it lies.
+void UseAllImages(InputSet* set) {
+  set->unlisted.trees = {""};
+  set->unlisted.reason = "no list names it";
 }
 
 class ClassListReader {
@@ -112,7 +63,8 @@ class ClassListReader {
   ListedFileFinder finder_;
   InputSet* set_;
   std::vector<Row> rows_;
-  std::map<std::string, uint32_t> ids_;  // by name
+  std::map<std::string, InputSplit> splits_;  // "" for none
+  std::map<std::string, uint32_t> ids_;       // by name
   std::map<std::string, std::string> line_of_image_;
 };
 
@@ -124,8 +76,10 @@ std::optional<uint32_t> ParseId(const std::string& text) {
 }
 
 Status ClassListReader::ReadRows() {
-  ASSIGN_OR_RETURN(const std::vector<List> lists, ChooseLists(input_, ListNamesClasses));
+  ASSIGN_OR_RETURN(const std::vector<List> lists, ChooseLists(input_, ListKind::kClasses, set_));
   for (const List& list : lists) {
+    if (!list.split.empty()) splits_[list.split];  // also when it lists nothing
+    if (!list.split.empty() && input_.options.LeavesOut(list.split)) continue;
     ASSIGN_OR_RETURN(std::vector<ListRow> rows,
                      ReadListRows(JoinPath(input_.listing.root, list.file)));
     for (ListRow& row : rows) rows_.push_back({list, std::move(row)});
@@ -153,10 +107,22 @@ Status ClassListReader::MakeClasses() {
   }
   for (const std::string& name : names) {
     if (!input_.classes.empty() || all_numbers) break;
+    if (HasImageExtension(name)) {
+      return InvalidArgumentError("'" + name +
+                                  "' stands where a class is expected, and looks like the path of "
+                                  "a label; lists of those are for --layout list");
+    }
     if (!IsRecordKey(name)) return InvalidArgumentError("a label is no usable name of a class");
     set_->classes.push_back({static_cast<uint32_t>(set_->classes.size()), name, std::nullopt});
   }
-  for (const ClassInfo& info : set_->classes) ids_.emplace(info.name, info.id);
+  std::map<std::string, std::string> spellings;
+  for (const ClassInfo& info : set_->classes) {
+    ids_.emplace(info.name, info.id);
+    const auto [other, is_new] = spellings.emplace(LowerCase(info.name), info.name);
+    if (is_new) continue;
+    set_->notes.push_back("classes '" + other->second + "' and '" + info.name +
+                          "' differ in upper and lower case alone");
+  }
   return OkStatus();
 }
 
@@ -164,7 +130,9 @@ Result<uint32_t> ClassListReader::ClassOf(const Row& row) const {
   const auto found = ids_.find(row.label());
   if (found != ids_.end()) return found->second;
   const std::optional<uint32_t> id = ParseId(row.label());
-  if (id.has_value() && *id < set_->classes.size()) return *id;
+  const bool is_class =
+      id.has_value() && *id < set_->classes.size() && !IsUnusedClass(set_->classes[*id]);
+  if (is_class) return *id;
   return InvalidArgumentError(row.list.file + " line " + std::to_string(row.row.line) + ": '" +
                               row.label() + "' is neither the name nor the id of a class of the " +
                               std::to_string(set_->classes.size()) + " of the table");
@@ -198,33 +166,37 @@ Status ClassListReader::Read() {
   set_->task = Task::kClassification;
   RETURN_IF_ERROR(ReadRows());
   RETURN_IF_ERROR(MakeClasses());
-  std::map<std::string, InputSplit> splits;
   for (const Row& row : rows_) {
     const std::string& name = row.row.split.empty() ? row.list.split : row.row.split;
-    RETURN_IF_ERROR(AddRow(row, &splits[name]));
+    RETURN_IF_ERROR(AddRow(row, &splits_[name]));
   }
-  return AddParts(std::move(splits), {}, set_);
+  UseAllImages(set_);
+  return AddParts(std::move(splits_), {}, set_);
 }
 
 }  // namespace
 
 std::string RecognizeList(const FolderListing& listing) {
-  const std::vector<List> lists = FindLists(listing, ListNamesPairs);
+  const std::vector<List> lists = FindLists(listing, ListKind::kPairs);
   return lists.empty() ? "" : lists.front().file + " lists image and label paths";
 }
 
 Status ReadList(const LayoutInput& input, InputSet* set) {
   RETURN_IF_ERROR(FindClasses(input, set));
-  ASSIGN_OR_RETURN(const std::vector<List> lists, ChooseLists(input, ListNamesPairs));
+  ASSIGN_OR_RETURN(const std::vector<List> lists, ChooseLists(input, ListKind::kPairs, set));
   for (const List& list : lists) {
-    ASSIGN_OR_RETURN(auto parts, ReadPairList(input.listing, list.file));
+    std::map<std::string, InputSplit> parts;
+    if (!input.options.LeavesOut(list.split) || list.split.empty()) {
+      ASSIGN_OR_RETURN(parts, ReadPairList(input.listing, list.file));
+    }
     RETURN_IF_ERROR(AddParts(std::move(parts), list, set));
   }
+  UseAllImages(set);
   return OkStatus();
 }
 
 std::string RecognizeCsv(const FolderListing& listing) {
-  const std::vector<List> lists = FindLists(listing, ListNamesClasses);
+  const std::vector<List> lists = FindLists(listing, ListKind::kClasses);
   return lists.empty() ? "" : lists.front().file + " lists images and their classes";
 }
 

@@ -95,17 +95,4 @@ Result<std::map<std::string, InputSplit>> ReadPairList(const FolderListing& list
   return PairListReader(listing, list_file).Read();
 }
 
-bool ListNamesPairs(const FolderListing& listing, const std::string& list_file) {
-  constexpr size_t kLinesTried = 20;
-  Result<std::vector<ListRow>> rows = ReadListRows(JoinPath(listing.root, list_file));
-  if (!rows.ok()) return false;
-  const ListedFileFinder finder(listing);
-  for (size_t i = 0; i < std::min(rows->size(), kLinesTried); ++i) {
-    for (const ListedPair& pair : (*rows)[i].cuts) {
-      if (finder.Find(pair.image) != nullptr && finder.Find(pair.label) != nullptr) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace shardmill

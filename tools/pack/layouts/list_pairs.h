@@ -17,7 +17,4 @@ namespace shardmill {
 Result<std::map<std::string, InputSplit>> ReadPairList(const FolderListing& listing,
                                                        const std::string& list_file);
 
-// True when one of the first lines leads to an image and a label that exist.
-bool ListNamesPairs(const FolderListing& listing, const std::string& list_file);
-
 }  // namespace shardmill

@@ -21,9 +21,12 @@ constexpr std::string_view kLabelColumns[] = {
 constexpr std::string_view kSplitColumns[] = {"split", "subset", "set", "partition", "fold"};
 
 constexpr size_t kNoColumn = SIZE_MAX;
+// More words are no line of a list, and trying each blank would take for ever.
+constexpr size_t kMostCuts = 100;
 
 struct Columns {
   size_t image = 0, label = 1, split = kNoColumn;
+  size_t count = 0;  // of the first line; 0: the fields are not counted
 };
 
 char SeparatorOf(std::string_view line) {
@@ -54,13 +57,13 @@ std::optional<size_t> FindColumn(const std::vector<std::string>& fields,
 }
 
 // The columns that a first line names; nullopt: it is a line like the others.
-std::optional<Columns> ParseHeader(const std::string& line, char separator) {
-  Result<std::vector<std::string>> fields = FieldsOf(line, separator);
-  if (!fields.ok()) return std::nullopt;
-  const auto image = FindColumn(*fields, kImageColumns);
-  const auto label = FindColumn(*fields, kLabelColumns);
+std::optional<Columns> ParseHeader(const std::vector<std::string>& fields) {
+  const auto image = FindColumn(fields, kImageColumns);
+  const auto label = FindColumn(fields, kLabelColumns);
   if (!image.has_value() || !label.has_value()) return std::nullopt;
-  return Columns{*image, *label, FindColumn(*fields, kSplitColumns).value_or(kNoColumn)};
+  Columns columns = {*image, *label};
+  columns.split = FindColumn(fields, kSplitColumns).value_or(kNoColumn);
+  return columns;
 }
 
 // Every way to cut a line in two at a run of blanks.
@@ -74,51 +77,128 @@ std::vector<ListedPair> CutAtBlanks(const std::string& line) {
   return pairs;
 }
 
+// Spreadsheets leave empty fields behind the last column: those beyond `least` do not count.
+size_t CountWithoutEnd(const std::vector<std::string>& fields, size_t least) {
+  size_t count = fields.size();
+  while (count > least && fields[count - 1].empty()) --count;
+  return count;
+}
+
+Status CheckCount(const std::vector<std::string>& fields, size_t wanted) {
+  const size_t count = CountWithoutEnd(fields, wanted);
+  if (wanted == 0 || count == wanted) return OkStatus();
+  return InvalidArgumentError(std::to_string(count) + " fields, and the first line has " +
+                              std::to_string(wanted) +
+                              "; put quotes around fields that hold a separator");
+}
+
+Result<ListRow> ParseFields(const std::vector<std::string>& fields, const Columns& columns) {
+  ListRow row;
+  RETURN_IF_ERROR(CheckCount(fields, columns.count));
+  if (columns.image < fields.size() && columns.label < fields.size() &&
+      !fields[columns.image].empty() && !fields[columns.label].empty()) {
+    row.cuts.push_back({fields[columns.image], fields[columns.label]});
+  }
+  if (columns.split == kNoColumn) return row;
+  if (columns.split < fields.size()) row.split = fields[columns.split];
+  if (row.split.empty()) return InvalidArgumentError("its column of splits is empty");
+  return row;
+}
+
 Result<ListRow> ParseRow(const TextLine& line, char separator, const Columns& columns) {
   ListRow row;
-  row.line = line.number;
   const bool words = separator == ' ' && line.text.find('"') == std::string::npos;
   if (words) {
     row.cuts = CutAtBlanks(line.text);
+    if (row.cuts.size() > kMostCuts) {
+      return InvalidArgumentError("more than " + std::to_string(kMostCuts) + " words");
+    }
   } else {
     ASSIGN_OR_RETURN(const std::vector<std::string> fields, FieldsOf(line.text, separator));
-    if (columns.image < fields.size() && columns.label < fields.size()) {
-      row.cuts.push_back({fields[columns.image], fields[columns.label]});
-    }
-    if (columns.split < fields.size()) row.split = fields[columns.split];
+    ASSIGN_OR_RETURN(row, ParseFields(fields, columns));
   }
-  if (!row.cuts.empty()) return row;
-  return InvalidArgumentError("expected an image and its label, found one word");
+  row.line = line.number;
+  return row;
+}
+
+class ListParser {
+ public:
+  explicit ListParser(const std::vector<TextLine>& lines);
+  ListLines Parse();
+
+ private:
+  void AddLine(const TextLine& line);
+  void AddProblem(const TextLine& line, std::string_view what);
+
+  const std::vector<TextLine>& lines_;
+  // Paths may hold commas, so a file of commas has one in its first line and a list of tabs too.
+  char separator_;
+  Columns columns_;
+  bool has_header_ = false;
+  ListLines result_;
+};
+
+ListParser::ListParser(const std::vector<TextLine>& lines)
+    : lines_(lines), separator_(SeparatorOf(lines.front().text)) {
+  Result<std::vector<std::string>> fields = FieldsOf(lines.front().text, separator_);
+  if (!fields.ok()) return;  // told when the line is read
+  const std::optional<Columns> header = ParseHeader(*fields);
+  has_header_ = header.has_value();
+  columns_ = header.value_or(Columns());
+  if (separator_ == ' ') return;
+  columns_.count = CountWithoutEnd(*fields, 1);
+  if (has_header_ || columns_.count <= 2) return;
+  AddProblem(lines.front(), std::to_string(columns_.count) +
+                                " fields; name the columns in a first line, as in image,label, so "
+                                "that it is certain which of them is the label");
+}
+
+void ListParser::AddProblem(const TextLine& line, std::string_view what) {
+  if (!result_.problem.ok()) return;
+  result_.problem =
+      InvalidArgumentError("line " + std::to_string(line.number) + ": " + std::string(what));
+}
+
+void ListParser::AddLine(const TextLine& line) {
+  // A list that is not separated throughout may still have tabs or quotes in single lines.
+  const bool has_tab = line.text.find('\t') != std::string::npos;
+  Result<ListRow> row = separator_ == ' ' && has_tab ? ParseRow(line, '\t', Columns())
+                                                     : ParseRow(line, separator_, columns_);
+  if (!row.ok()) return AddProblem(line, row.status().message());
+  if (!row->cuts.empty()) return result_.rows.push_back(*std::move(row));
+  result_.single_words.push_back(line.text);
+  AddProblem(line, "expected an image and its label, found one word");
+}
+
+ListLines ListParser::Parse() {
+  for (size_t i = has_header_ ? 1 : 0; i < lines_.size(); ++i) AddLine(lines_[i]);
+  return std::move(result_);
 }
 
 }  // namespace
 
-Result<std::vector<ListRow>> ParseListRows(std::string_view text) {
-  ASSIGN_OR_RETURN(const std::vector<TextLine> lines, SplitLines(text));
-  std::vector<ListRow> rows;
-  if (lines.empty()) return rows;
-  // Paths may hold commas, so a file of commas has one in its first line and a list of tabs too.
-  const char separator = SeparatorOf(lines.front().text);
-  const std::optional<Columns> header = ParseHeader(lines.front().text, separator);
-  for (size_t i = header.has_value() ? 1 : 0; i < lines.size(); ++i) {
-    // A list that is not separated throughout may still have tabs or quotes in single lines.
-    const char own =
-        separator == ' ' && lines[i].text.find('\t') != std::string::npos ? '\t' : separator;
-    Result<ListRow> row = ParseRow(lines[i], own, header.value_or(Columns()));
-    if (!row.ok()) {
-      return InvalidArgumentError("line " + std::to_string(lines[i].number) + ": " +
-                                  row.status().message());
-    }
-    rows.push_back(*std::move(row));
-  }
-  return rows;
+ListLines ParseListLines(std::string_view text) {
+  const Result<std::vector<TextLine>> lines = SplitLines(text);
+  if (!lines.ok()) return {{}, {}, lines.status()};
+  return lines->empty() ? ListLines() : ListParser(*lines).Parse();
+}
+
+ListLines ReadListLines(const std::string& path) {
+  const Result<std::string> text = ReadFile(path, kMaxListBytes);
+  if (!text.ok()) return {{}, {}, text.status()};
+  ListLines lines = ParseListLines(*text);
+  if (!lines.problem.ok()) lines.problem = lines.problem.WithContext(path);
+  return lines;
 }
 
 Result<std::vector<ListRow>> ReadListRows(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxListBytes));
-  Result<std::vector<ListRow>> rows = ParseListRows(text);
-  if (!rows.ok()) return rows.status().WithContext(path);
-  return rows;
+  ListLines lines = ReadListLines(path);
+  RETURN_IF_ERROR(lines.problem);
+  return std::move(lines.rows);
+}
+
+bool IsListHeader(const std::vector<std::string>& fields) {
+  return ParseHeader(fields).has_value();
 }
 
 const ListedFile* ListedFileFinder::Find(std::string_view listed) const {

@@ -27,11 +27,25 @@ struct ListRow {
   std::string split;  // of a column of that name; empty: there is none
 };
 
+// The lines of a list, as far as they can be read.
+struct ListLines {
+  std::vector<ListRow> rows;
+  std::vector<std::string> single_words;  // lines that name one thing alone
+  Status problem;                         // of the first line that cannot be read, naming it
+};
+
 // Fields are separated by tabs, commas or semicolons, or else by blanks; each may stand in double
 // quotes. A first line that names its columns ("image,label,split") says which is which; else the
-// first is the image and the second the label. InvalidArgument names the line that has no label.
-Result<std::vector<ListRow>> ParseListRows(std::string_view text);
+// first is the image and the second the label, and there are no others. Every line must have as many
+// fields as the first, and a value in the column of splits where there is one.
+ListLines ParseListLines(std::string_view text);
+ListLines ReadListLines(const std::string& path);  // the problem names the path
+
+// The rows; InvalidArgument names the first line that cannot be read.
 Result<std::vector<ListRow>> ReadListRows(const std::string& path);
+
+// True for a line that names the columns of a list.
+bool IsListHeader(const std::vector<std::string>& fields);
 
 // Finds the files that lists of other machines mean.
 class ListedFileFinder {

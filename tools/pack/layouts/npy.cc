@@ -11,6 +11,7 @@
 #include "tools/pack/class_table.h"
 #include "tools/pack/layouts/class_folders.h"
 #include "tools/pack/layouts/layouts.h"
+#include "tools/pack/layouts/list_rows.h"
 #include "tools/pack/record_key.h"
 #include "tools/pack/split_names.h"
 #include "tools/pack/text_lines.h"
@@ -44,20 +45,32 @@ struct ArrayList {
   std::vector<ListedArray> arrays;
 };
 
-// The lists at the top of the folder: labels.csv, or one per split.
+// The lists at the top of the folder: labels.csv, and one per split.
 std::vector<ArrayList> FindLists(const FolderListing& listing) {
   std::vector<ArrayList> lists;
   for (const std::string& name : listing.FilesIn("")) {
     const std::string lower = LowerCase(name);
     if (lower.size() < 4 || lower.substr(lower.size() - 4) != ".csv") continue;
     const std::string split = UsualSplitName(name.substr(0, name.size() - 4));
-    if (lower == kWholeList) return {{name, "", {}}};
-    if (!split.empty()) lists.push_back({name, split, {}});
+    if (lower == kWholeList || !split.empty()) lists.push_back({name, split, {}});
   }
   return lists;
 }
 
-bool IsHeader(const std::vector<std::string>& fields) { return !HasNpyExtension(fields[0]); }
+// A list of all arrays beside lists of splits: which one counts?
+Status CheckLists(const std::vector<ArrayList>& lists) {
+  const bool has_whole = std::any_of(lists.begin(), lists.end(),
+                                     [](const ArrayList& list) { return list.split.empty(); });
+  if (lists.size() < 2 || !has_whole) return OkStatus();
+  return InvalidArgumentError(lists.front().file + " and " + lists.back().file +
+                              " both list arrays: keep either " + kWholeList +
+                              " or the lists of the splits in the folder");
+}
+
+// The first line, when it names the columns.
+bool IsHeader(const std::vector<std::string>& fields) {
+  return !HasNpyExtension(fields[0]) && IsListHeader(fields);
+}
 
 Status ReadList(const FolderListing& listing, ArrayList* list) {
   ASSIGN_OR_RETURN(const std::vector<TextLine> lines,
@@ -72,6 +85,10 @@ Status ReadList(const FolderListing& listing, ArrayList* list) {
     }
     const std::string path(TrimBlanks((*fields)[0])), label(TrimBlanks((*fields)[1]));
     if (i == 0 && IsHeader({path, label})) continue;
+    if (i == 0 && !HasNpyExtension(path)) {
+      return InvalidArgumentError(where + ": '" + path +
+                                  "' is neither a .npy file nor the name of a column (file,label)");
+    }
     if (path.empty() || label.empty()) return InvalidArgumentError(where + ": an empty field");
     list->arrays.push_back({path, label, lines[i].number});
   }
@@ -101,8 +118,9 @@ std::vector<ClassInfo> MakeClasses(const std::vector<ArrayList>& lists) {
 
 class ArrayListReader {
  public:
-  ArrayListReader(const FolderListing& listing, InputSet* set) : listing_(listing), set_(set) {
-    for (const ClassInfo& info : set->classes) ids_[info.name] = info.id;
+  ArrayListReader(const FolderListing& listing, const std::vector<ClassInfo>& classes)
+      : listing_(listing) {
+    for (const ClassInfo& info : classes) ids_[info.name] = info.id;
   }
 
   Result<InputSplit> ReadSplit(const ArrayList& list) {
@@ -120,32 +138,26 @@ class ArrayListReader {
         split.problems.push_back({key, "the listed file does not exist below the source folder"});
       } else {
         split.samples.push_back({key, {file->path, file->bytes}, {}, id->second});
-        ++listed_;
       }
     }
     return split;
   }
 
-  // Of files that no list names.
-  void NoteOthers() {
-    uint64_t arrays = 0;
-    for (const ListedFile& file : listing_.files) arrays += HasNpyExtension(file.path) ? 1 : 0;
-    if (arrays <= listed_) return;
-    set_->notes.push_back(std::to_string(arrays - listed_) +
-                          " .npy files are in no list and were left out");
-  }
-
  private:
   const FolderListing& listing_;
-  InputSet* set_;
   std::map<std::string, uint32_t> ids_;
-  uint64_t listed_ = 0;
 };
 
 Status ReadLists(const LayoutInput& input, std::vector<ArrayList> lists, InputSet* set) {
-  for (ArrayList& list : lists) RETURN_IF_ERROR(ReadList(input.listing, &list));
+  RETURN_IF_ERROR(CheckLists(lists));
+  for (ArrayList& list : lists) {
+    set->lists.push_back(list.file);
+    if (list.split.empty() || !input.options.LeavesOut(list.split)) {
+      RETURN_IF_ERROR(ReadList(input.listing, &list));
+    }
+  }
   set->classes = input.classes.empty() ? MakeClasses(lists) : input.classes;
-  ArrayListReader reader(input.listing, set);
+  ArrayListReader reader(input.listing, set->classes);
   for (const ArrayList& list : lists) {
     ASSIGN_OR_RETURN(InputSplit split, reader.ReadSplit(list));
     if (list.split.empty()) {
@@ -154,7 +166,8 @@ Status ReadLists(const LayoutInput& input, std::vector<ArrayList> lists, InputSe
       set->splits.push_back(std::move(split));
     }
   }
-  reader.NoteOthers();
+  set->unlisted.trees = {""};
+  set->unlisted.reason = "no list names it";
   return OkStatus();
 }
 

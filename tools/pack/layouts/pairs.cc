@@ -128,13 +128,45 @@ PairRules RulesFor(const LayoutInput& input, const FolderPair& pair,
   return rules;
 }
 
-Result<std::vector<FolderPair>> ChoosePairs(const LayoutInput& input) {
+// A folder of a split that is on one side alone.
+Status CheckSplitsWithin(const LayoutInput& input, const FolderPair& whole,
+                         const std::vector<FolderPair>& pairs, InputSet* set) {
+  if (pairs.size() == 1 && pairs.front().split.empty()) return OkStatus();
+  const std::pair<std::string, std::string> sides[] = {{whole.images, whole.labels},
+                                                       {whole.labels, whole.images}};
+  for (const auto& [here, there] : sides) {
+    for (const std::string& name : input.listing.FoldersIn(here)) {
+      if (UsualSplitName(name).empty() || input.listing.HasFolder(Join(there, name))) continue;
+      RETURN_IF_ERROR(
+          LeaveOutUnlabelled(input, Join(here, name), "there is no " + Join(there, name), set));
+    }
+  }
+  return OkStatus();
+}
+
+// The folders of splits at the top that hold no two folders of images and labels.
+Status CheckSplitsAtTop(const LayoutInput& input, const std::vector<FolderPair>& pairs,
+                        InputSet* set) {
+  for (const std::string& name : input.listing.FoldersIn("")) {
+    const bool is_pair = std::any_of(pairs.begin(), pairs.end(),
+                                     [&](const FolderPair& pair) { return pair.split == name; });
+    if (UsualSplitName(name).empty() || is_pair) continue;
+    RETURN_IF_ERROR(LeaveOutUnlabelled(
+        input, name, "it does not hold a folder of images and one of labels", set));
+  }
+  return OkStatus();
+}
+
+Result<std::vector<FolderPair>> ChoosePairs(const LayoutInput& input, InputSet* set) {
   const PairOptions& options = input.options.pairs;
   if (options.images.empty() != options.labels.empty()) {
     return InvalidArgumentError("--images and --labels need each other");
   }
   if (options.images.empty()) {
     std::vector<FolderPair> pairs = FindPairs(input.listing);
+    const std::vector<FolderPair> top = UsualPair(input.listing, "");
+    RETURN_IF_ERROR(top.empty() ? CheckSplitsAtTop(input, pairs, set)
+                                : CheckSplitsWithin(input, top.front(), pairs, set));
     if (!pairs.empty()) return pairs;
     return InvalidArgumentError("no two folders for images and labels in " + input.listing.root +
                                 "; name them with --images FOLDER --labels FOLDER");
@@ -144,7 +176,12 @@ Result<std::vector<FolderPair>> ChoosePairs(const LayoutInput& input) {
     return NotFoundError("there is no folder " + folder + " in " + input.listing.root);
   }
   auto below = [](const std::string& folder) { return folder == "." ? "" : folder; };
-  return SplitsWithin(input.listing, {"", below(options.images), below(options.labels)});
+  const FolderPair whole = {"", below(options.images), below(options.labels)};
+  std::vector<FolderPair> pairs = SplitsWithin(input.listing, whole);
+  RETURN_IF_ERROR(CheckSplitsWithin(input, whole, pairs, set));
+  // What lies beside the folders of splits has no partner.
+  set->unlisted.trees = {whole.images, whole.labels};
+  return pairs;
 }
 
 }  // namespace
@@ -156,9 +193,12 @@ std::string RecognizePairs(const FolderListing& listing) {
 }
 
 Status ReadPairs(const LayoutInput& input, InputSet* set) {
-  ASSIGN_OR_RETURN(const std::vector<FolderPair> pairs, ChoosePairs(input));
+  ASSIGN_OR_RETURN(const std::vector<FolderPair> pairs, ChoosePairs(input, set));
   RETURN_IF_ERROR(FindClasses(input, set));
+  set->unlisted.reason = "its place or name fits no pair";
   for (const FolderPair& pair : pairs) {
+    set->unlisted.trees.push_back(pair.images);
+    set->unlisted.trees.push_back(pair.labels);
     PairRules rules = RulesFor(input, pair, &set->notes);
     if (pair.images == pair.labels && rules.images.suffix.empty()) {
       rules.images.except_suffix = rules.labels.suffix;

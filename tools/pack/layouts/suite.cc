@@ -3,6 +3,7 @@
 #include "reader/base/file.h"
 #include "reader/names.h"
 #include "tools/pack/class_table.h"
+#include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/pairing.h"
 #include "tools/pack/split_names.h"
@@ -61,8 +62,8 @@ Status ReadSuite(const LayoutInput& input, InputSet* set) {
   }
   for (const std::string& folder : listing.FoldersIn("")) {
     if (UsualSplitName(folder).empty() || listing.HasFolder(folder + kLabelsSuffix)) continue;
-    set->notes.push_back("folder " + folder + " has no " + folder + kLabelsSuffix +
-                         " beside it and was left out");
+    RETURN_IF_ERROR(LeaveOutUnlabelled(
+        input, folder, "there is no " + folder + kLabelsSuffix + " beside it", set));
   }
   return OkStatus();
 }

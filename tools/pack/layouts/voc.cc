@@ -60,13 +60,9 @@ Status VocReader::ReadClasses() {
 // Many images have no mask: without lists, those that have one are the set.
 Status VocReader::ReadWithoutLists() {
   InputSplit all;
-  uint64_t without = 0;
   for (const auto& [stem, image] : images_) {
     auto label = labels_.find(stem);
-    if (label == labels_.end()) {
-      ++without;
-      continue;
-    }
+    if (label == labels_.end()) continue;
     ASSIGN_OR_RETURN(Sample sample, MakePair(*image, *label->second));
     all.samples.push_back(std::move(sample));
     labels_.erase(label);
@@ -75,8 +71,8 @@ Status VocReader::ReadWithoutLists() {
     ASSIGN_OR_RETURN(std::string key, RecordKey(label->path));
     all.problems.push_back({key, std::string("there is no image with this stem in ") + kImages});
   }
-  set_->notes.push_back("there are no lists in " + std::string(kLists) + "; " +
-                        std::to_string(without) + " images without a mask left out");
+  set_->notes.push_back("there are no lists in " + std::string(kLists));
+  set_->unlisted.reason = "it has no mask";
   DivideByKey(std::move(all), set_);
   return OkStatus();
 }
@@ -134,6 +130,8 @@ Status VocReader::Read() {
   ASSIGN_OR_RETURN(images_, CollectStems(input_.listing, rule, false, &set_->notes));
   rule.folder = kLabels;
   ASSIGN_OR_RETURN(labels_, CollectStems(input_.listing, rule, false, &set_->notes));
+  set_->unlisted.trees = {kImages, kLabels};
+  set_->unlisted.reason = "no list names it";
   const std::vector<std::string> lists = ChooseLists();
   if (lists.empty()) return ReadWithoutLists();
   InputSplit unsplit;
@@ -145,7 +143,7 @@ Status VocReader::Read() {
       std::move(split.problems.begin(), split.problems.end(), std::back_inserter(unsplit.problems));
       continue;
     }
-    const bool unlabelled = usual == "test" && split.samples.empty();
+    const bool unlabelled = usual == "test" && split.samples.empty() && split.inputs() > 0;
     if (unlabelled && !WantsUnlabelled(input_, usual, "none of its images has a mask", set_)) {
       continue;
     }

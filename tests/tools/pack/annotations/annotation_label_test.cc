@@ -30,7 +30,7 @@ TEST(CocoLabel, DamagedAnnotationsAreErrors) {
   EXPECT_NE(CocoError(kEntry, begin + "[[1, 2, 3]]}").find("pairs of numbers"), std::string::npos);
   EXPECT_NE(CocoError(kEntry, begin + "[[1, \"x\"]]}").find("else than numbers"),
             std::string::npos);
-  EXPECT_NE(CocoError(kEntry, begin + "[[1, 1e300, 2, 2]]}").find("out of bounds"),
+  EXPECT_NE(CocoError(kEntry, begin + "[[1, 1e300, 2, 2, 3, 3]]}").find("out of bounds"),
             std::string::npos);
   EXPECT_NE(CocoError(kEntry, begin + R"({"size": [6, 4], "counts": [24]}})").find("the size of"),
             std::string::npos);
@@ -142,17 +142,27 @@ TEST(CvatLabel, WhatCannotBeDrawnIsAnError) {
     EXPECT_FALSE(status.ok()) << shape;
     return status.message();
   };
-  EXPECT_NE(error("<polygon label=\"b\" points=\"0,0;1,1\"/>").find("'b' is not"),
+  EXPECT_NE(error("<polygon label=\"b\" points=\"0,0;1,1;2,0\"/>").find("'b' is not"),
             std::string::npos);
   EXPECT_NE(error("<polygon label=\"a\" points=\"0,0;1\"/>").find("damaged points"),
             std::string::npos);
-  EXPECT_NE(error("<polygon label=\"a\" points=\"nan,0;1,1\"/>").find("no number"),
+  EXPECT_NE(error("<polygon label=\"a\" points=\"nan,0;1,1;2,0\"/>").find("no number"),
             std::string::npos);
   EXPECT_NE(error("<ellipse label=\"a\"/>").find("'ellipse' cannot be drawn"), std::string::npos);
   EXPECT_NE(error("<box label=\"a\" rotation=\"3\"/>").find("rotated"), std::string::npos);
-  EXPECT_NE(error("<mask label=\"a\" rle=\"1,2\" height=\"9\" width=\"1\"/>").find("larger"),
+  EXPECT_NE(error("<mask label=\"a\" rle=\"1,2\" left=\"0\" top=\"0\" height=\"9\" width=\"1\"/>")
+                .find("larger"),
             std::string::npos);
-  EXPECT_NE(error("<mask label=\"a\" rle=\"1,2\" height=\"1\" width=\"2\"/>").find("cover more"),
+  EXPECT_NE(error("<mask label=\"a\" rle=\"1,2\" left=\"0\" top=\"0\" height=\"1\" width=\"2\"/>")
+                .find("cover more"),
+            std::string::npos);
+  EXPECT_NE(error("<mask label=\"a\" rle=\"1,2\" top=\"0\" height=\"1\" width=\"2\"/>")
+                .find("the left of a mask is no number"),
+            std::string::npos);
+  EXPECT_NE(error("<box label=\"a\" xtl=\"0\" ytl=\"0\" xbr=\"2x\" ybr=\"1\"/>")
+                .find("the xbr of a box is no number"),
+            std::string::npos);
+  EXPECT_NE(error("<polygon label=\"a\" points=\"\"/>").find("a polygon of 0 points"),
             std::string::npos);
   EXPECT_FALSE(ReadCvatLabel("<image height=\"4\"", names, kMaxPixels).ok());
 }

@@ -69,7 +69,7 @@ TEST_F(CocoTest, PolygonsAndMasksAreDrawn) {
 
 TEST_F(CocoTest, OptionsForLabelImagesAreRefused) {
   options_.layout.map = "none";
-  ExpectError(StatusCode::kInvalidArgument, "--map FILE may give each category id a class");
+  ExpectError(StatusCode::kInvalidArgument, "--map FILE may give each category id, a number, a class");
   options_.layout.map.reset();
   options_.layout.label_tolerance = 3;
   ExpectError(StatusCode::kInvalidArgument, "have no meaning for them");
@@ -115,6 +115,77 @@ TEST_F(CocoTest, MissingImagesAndOtherCategoriesAreFound) {
                 R"({"images": [], "categories": [{"id": 3, "name": "cat"}]})");
   ExpectError(StatusCode::kInvalidArgument,
               "annotations/instances_val2017.json: its categories differ");
+}
+
+// An object that is annotated and would be drawn as nothing.
+TEST_F(CocoTest, LostOutlinesStopAndEmptyAreasAreCounted) {
+  auto with = [this](const std::string& segmentation) {
+    annotations_ = R"({"image_id": 9, "category_id": 3, "segmentation": )" + segmentation + "}";
+    Write();
+  };
+  for (const auto& [segmentation, message] : std::vector<std::pair<std::string, std::string>>{
+           {"[]", "the segmentation is empty, so the object has no outline"},
+           {"[[]]", "a polygon of 0 points has no area"},
+           {"[[1, 2, 3, 4]]", "a polygon of 2 points has no area"}}) {
+    with(segmentation);
+    ExpectError(StatusCode::kDataLoss, message);
+  }
+  for (const char* segmentation : {R"({"size": [4, 6], "counts": [24]})", "[[1, 1, 1, 1, 1, 1]]",
+                                   "[[1, 1, 1.2, 1, 1.2, 1.2]]", "[[20, 20, 30, 20, 30, 30]]"}) {
+    with(segmentation);
+    ExpectPacked();
+    EXPECT_NE(out_.find("annotations: 1 shape left out, which cover no pixel"), std::string::npos)
+        << segmentation << out_;
+    EXPECT_EQ(ReadLabels()["images/train2017/a.jpg"], Values(24, 0));
+  }
+  EXPECT_NE(error_.find("train2017.json: 1 of 2 images have no annotation and are background"),
+            std::string::npos)
+      << error_;
+}
+
+// Written as true, or as a fraction, a crowd would lie above what it surrounds.
+TEST_F(CocoTest, CrowdsAreCrowdsHoweverTheyAreWritten) {
+  const std::string small = R"({"image_id": 9, "category_id": 7, "segmentation":
+                                [[0, 0, 6, 0, 6, 4, 0, 4]]})";
+  for (const char* crowd : {"1", "true", "1.0"}) {
+    annotations_ = small + R"(, {"image_id": 9, "category_id": 3, "iscrowd": )" + crowd +
+                   R"(, "segmentation": {"size": [4, 6], "counts": [20, 4]}})";
+    Write();
+    ExpectPacked();
+    EXPECT_EQ(ReadLabels()["images/train2017/a.jpg"], Values(24, 2)) << crowd;
+  }
+  for (const char* crowd : {"2", "-1", "\"yes\"", "0.5"}) {
+    annotations_ = small + R"(, {"image_id": 9, "category_id": 3, "iscrowd": )" + crowd +
+                   R"(, "segmentation": {"size": [4, 6], "counts": [20, 4]}})";
+    Write();
+    ExpectError(StatusCode::kDataLoss, "iscrowd is neither 0 nor 1");
+  }
+}
+
+TEST_F(CocoTest, ImagesThatNoFileNamesAreCounted) {
+  AddImage("images/val2017/c.jpg");
+  AddImage("other/d.jpg");
+  ExpectLayout("coco");
+  EXPECT_NE(out_.find("3 packed + 1 skipped = 4 inputs"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("skipped: images/val2017/c.jpg: no annotation file names it"),
+            std::string::npos);
+  EXPECT_NE(error_.find("1 file not read, as layout coco has no use for them: other/d.jpg"),
+            std::string::npos)
+      << error_;
+}
+
+TEST_F(CocoTest, MapNeedsAClassForTheBackground) {
+  TestFolder tables("background_tables");
+  tables.Write("classes.csv", "name\ncat\ndog\n");
+  tables.Write("map.txt", "3 cat\n7 dog\n");
+  options_.layout.classes_file = tables.At("classes.csv");
+  options_.layout.map = tables.At("map.txt");
+  ExpectError(StatusCode::kInvalidArgument, "has no class 'background' for the pixels");
+  tables.Write("classes.csv", "name\ncat\ndog\nBackground\n");
+  ExpectPacked();
+  EXPECT_EQ(ReadLabels()["images/train2017/empty.jpg"], Values(24, 2));
+  tables.Write("map.txt", "#000003 cat\n");
+  ExpectError(StatusCode::kInvalidArgument, "--map FILE may give each category id, a number");
 }
 
 TEST_F(CocoTest, SizeOfTheImageIsCompared) {
@@ -202,7 +273,8 @@ TEST_F(LabelmeTest, ShapesAreDrawnInTheirOrder) {
                                                  1, 1, 0,   0,   0,   0}));
   EXPECT_EQ(ClassNames(), (std::vector<std::string>{"_background_", "car", "road"}));
   EXPECT_EQ(manifest_.ignore(), 255u);
-  EXPECT_NE(out_.find("annotations: 1 points and lines"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("annotations: 1 shape left out, which cover no pixel"), std::string::npos)
+      << out_;
 }
 
 TEST_F(LabelmeTest, MaskShapesAndATableOfLabels) {
@@ -226,12 +298,31 @@ TEST_F(LabelmeTest, MaskShapesAndATableOfLabels) {
                                 "mask": ")" +
                             text + "\"}";
   AddJson("train", shape);
-  AddJson("val", Shape("road", "polygon", "[]"));
+  AddJson("val", Shape("road", "polygon", "[[0,0],[1,0],[1,1]]"));
   ExpectLayout("labelme");
   EXPECT_EQ(FirstValues("train/a.jpg", 12), (Values{0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 0}));
   EXPECT_EQ(ClassNames(), (std::vector<std::string>{"_background_", "road", "car"}));
   AddJson("train", Shape("tree", "polygon", "[[0,0],[1,0],[1,1]]"));
   ExpectError(StatusCode::kDataLoss, "label train/a.json: the label 'tree' is not in the class");
+}
+
+TEST_F(LabelmeTest, TableKeepsItsIds) {
+  source_.Write("classes.csv", "id,name\n4,road\n2,Background\n9,car\n");
+  AddJson("train", Shape("road", "rectangle", "[[0,0],[1,1]]") + "," +
+                       Shape("car", "rectangle", "[[1,0],[2,1]]"));
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("train/a.jpg", 3), (Values{4, 9, 2}));
+  // Without a background the ids cannot stay, and that is told.
+  source_.Write("classes.csv", "name\nroad\ncar\n");
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("train/a.jpg", 3), (Values{1, 2, 0}));
+  EXPECT_NE(error_.find("the ids of the others are one more than in the table"), std::string::npos);
+}
+
+TEST_F(LabelmeTest, ImageWithoutAFileIsAnOrphan) {
+  AddJson("train", Shape("car", "rectangle", "[[0,0],[1,1]]"));
+  AddImage("train/b.jpg");
+  ExpectError(StatusCode::kNotFound, "train/b.jpg: no JSON file of shapes names it");
 }
 
 TEST_F(LabelmeTest, ImageStoredInTheFileAloneIsNamed) {
@@ -273,6 +364,19 @@ TEST_F(CvatTest, PolygonsMasksAndBoxesAreDrawn) {
                                                              2, 0, 0, 0, 0, 0}));
   EXPECT_EQ(ReadLabels("val")["images/Validation/b.jpg"], Values(24, 0));
   EXPECT_EQ(ClassNames(), (std::vector<std::string>{"Background", "road", "car & van"}));
+}
+
+TEST_F(CvatTest, ImagesThatTheFileDoesNotNameAreCounted) {
+  for (const char* path : {"Train/deep/a.jpg", "Validation/b.jpg", "Train/c.jpg"}) {
+    AddImage(std::string("images/") + path);
+  }
+  Write(
+      "<polygon label=\"road\" points=\"0,0;6,0;6,2\"/><polygon label=\"road\" "
+      "points=\"9,9;9,8;8,9\"/>");
+  ExpectLayout("cvat");
+  EXPECT_NE(out_.find("2 packed + 1 skipped = 3 inputs"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("annotations: 1 shape left out, which cover no pixel"), std::string::npos);
+  EXPECT_NE(error_.find("1 images have no shapes and are background alone"), std::string::npos);
 }
 
 TEST_F(CvatTest, ExportWithoutImagesSaysSo) {

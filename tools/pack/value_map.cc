@@ -103,9 +103,10 @@ Result<Range> MapParser::ParseTarget(const std::string& to) const {
   const auto range = ParseRange(to);
   for (const ClassInfo& info : classes_) {
     if (info.name != to) continue;
-    if (!range.has_value() || (range->first == info.id && range->length() == 1)) {
-      return Range{info.id, info.id};
-    }
+    // A name of digits, as folders of classes have it, may be the id of another class.
+    const bool is_other_id =
+        range.has_value() && range->length() == 1 && range->first < classes_.size();
+    if (!is_other_id || range->first == info.id) return Range{info.id, info.id};
     return InvalidArgumentError("'" + to + "' may be an id, or the name of class " +
                                 std::to_string(info.id));
   }

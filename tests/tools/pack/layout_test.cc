@@ -281,9 +281,14 @@ TEST_F(LayoutTest, ThirdWordOfAListIsNamed) {
   Write({"1.png", "1l.png", "2.png", "2l.png"});
   folder_.Write("train.txt", "1.png 1l.png\n2.png 2l.png 7\n");
   InputSet set = Good();
-  ASSERT_EQ(set.splits[0].problems.size(), 1u);
-  EXPECT_EQ(set.splits[0].problems[0].reason.find("train.txt line 2 has too many words, 3 in "), 0u)
-      << set.splits[0].problems[0].reason;
+  // The line, and the two files that it does not name.
+  const std::vector<Problem>& problems = set.splits[0].problems;
+  ASSERT_EQ(problems.size(), 3u);
+  EXPECT_EQ(problems[0].key, "2.png");
+  EXPECT_TRUE(problems[0].by_rule);
+  EXPECT_EQ(problems[1].reason.find("train.txt line 2 has too many words, 3 in "), 0u)
+      << problems[1].reason;
+  EXPECT_FALSE(problems[1].by_rule);
 }
 
 TEST_F(LayoutTest, ListsCannotLeaveTheFolder) {

@@ -34,6 +34,13 @@ TEST(ValueMap, MistakesNameTheLine) {
   EXPECT_EQ(Formatted("# only this\n"), "the value map has no rule");
 }
 
+TEST(ValueMap, NameThatIsTheIdOfAnotherClassIsRefused) {
+  const std::vector<ClassInfo> classes = {{0, "1", {}}, {1, "0", {}}, {2, "2", {}}};
+  EXPECT_EQ(ParseValueMap("9 1\n", classes).status().message(),
+            "line 1: '1' may be an id, or the name of class 0");
+  EXPECT_EQ(FormatValueMap(*ParseValueMap("9 2\n", classes)), "9 2");
+}
+
 TEST(ValueMap, FormattedTextIsAMapAgain) {
   for (const std::string& name : ValueMapNames()) {
     const ValueMap map = NamedValueMap(name);

@@ -66,10 +66,10 @@ std::optional<Columns> ParseHeader(const std::vector<std::string>& fields) {
   return columns;
 }
 
-// Every way to cut a line in two at a run of blanks.
+// Every way to cut a line in two at a run of blanks, or one more than kMostCuts.
 std::vector<ListedPair> CutAtBlanks(const std::string& line) {
   std::vector<ListedPair> pairs;
-  for (size_t i = line.find_first_of(" \t"); i != std::string::npos;) {
+  for (size_t i = line.find_first_of(" \t"); i != std::string::npos && pairs.size() <= kMostCuts;) {
     const size_t next = line.find_first_not_of(" \t", i);
     pairs.push_back({line.substr(0, i), line.substr(next)});
     i = line.find_first_of(" \t", next);

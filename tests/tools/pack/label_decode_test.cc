@@ -343,7 +343,8 @@ constexpr int kDepths[] = {1, 2, 4, 8, 16};
 
 // Black and white, as a file of each depth holds them, under a table in which white is first.
 TEST(LabelDecode, GrayIsReadByOneRuleAtEveryDepth) {
-  LabelDecoderOptions options = Options(Classes({0xFFFFFF, 0x000000}), true, std::nullopt, DType::kU8);
+  LabelDecoderOptions options =
+      Options(Classes({0xFFFFFF, 0x000000}), true, std::nullopt, DType::kU8);
   for (int bits : kDepths) {
     const auto white = static_cast<uint16_t>((1u << bits) - 1);
     const SourceImage image = GrayOfDepth(bits, {0, white});
@@ -379,7 +380,8 @@ TEST(LabelDecode, GrayThatFitsBothReadingsIsRefusedAtEveryDepth) {
   // Where the two agree there is nothing to decide.
   const LabelDecoderOptions agreeing =
       Options(Classes({0x000000, 0xFFFFFF}), true, std::nullopt, DType::kU8);
-  for (int bits : kDepths) EXPECT_EQ(DecodeWith(agreeing, GrayOfDepth(bits, {0, 0})).ids, (Ids{0, 0}));
+  for (int bits : kDepths)
+    EXPECT_EQ(DecodeWith(agreeing, GrayOfDepth(bits, {0, 0})).ids, (Ids{0, 0}));
   EXPECT_EQ(DecodeWith(agreeing, GrayOfDepth(1, {1, 0})).ids, (Ids{1, 0}));
   EXPECT_EQ(DecodeWith(agreeing, GrayOfDepth(8, {1, 0})).ids, (Ids{1, 0}));
 }
@@ -418,8 +420,9 @@ TEST(LabelDecode, MapMustFitHowTheLabelIsRead) {
                 .find("--map has rules for numbers alone, and this label is read by RGB colour"),
             std::string::npos);
   EXPECT_EQ(DecodeWith(options, GrayLabel({1, 1}, {0})).ids, Ids{2});
-  EXPECT_EQ(DecodeWith(options, FromPng(PalettePng({1, 1}, {0}, {kThree[0]}))).label.status().code(),
-            StatusCode::kInvalidArgument);  // index and colour name different classes
+  EXPECT_EQ(
+      DecodeWith(options, FromPng(PalettePng({1, 1}, {0}, {kThree[0]}))).label.status().code(),
+      StatusCode::kInvalidArgument);  // index and colour name different classes
   options.rules.map->ids = {{kLabelColorFlag | 0xFF0000, 1}};
   EXPECT_EQ(DecodeWith(options, colors).ids, Ids{1});  // the map comes before the class table
   EXPECT_NE(DecodeWith(options, GrayLabel({1, 1}, {0}))
@@ -434,8 +437,10 @@ TEST(LabelDecode, ToleranceMustFitHowTheLabelIsRead) {
   options.rules.tolerance = 20;
   EXPECT_TRUE(CheckTolerance(options.classes, options.rules).ok());
   EXPECT_TRUE(DecodeWith(options, ColorLabel({1, 1}, {0xF00000})).label.ok());
-  EXPECT_NE(DecodeWith(options, GrayLabel({1, 2}, {0, 3})).label.status().message().find(
-                "--label-tolerance 20 is too much: a value between value 0 and value 1"),
+  EXPECT_NE(DecodeWith(options, GrayLabel({1, 2}, {0, 3}))
+                .label.status()
+                .message()
+                .find("--label-tolerance 20 is too much: a value between value 0 and value 1"),
             std::string::npos);
   // Black and white, saved with loss: as numbers they could be anything, as colours they are near.
   options = Options(Classes({0x000000, 0xFFFFFF}), true, std::nullopt, DType::kU8);

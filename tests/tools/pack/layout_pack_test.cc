@@ -201,7 +201,8 @@ TEST_F(LayoutPackTest, KittiHasTheIdsOfCityscapes) {
   AddImage("testing/image_2/000000_10.png");
   ExpectLayout("kitti");
   EXPECT_EQ(CommonValues(3), (Values{0, 13, 255}));
-  EXPECT_NE(error_.find("folder testing left out: it has no semantic"), std::string::npos) << error_;
+  EXPECT_NE(error_.find("folder testing left out: it has no semantic"), std::string::npos)
+      << error_;
   // The instance files in the place of the semantic ones: 26 * 256 + 1.
   source_.Write("training/semantic/000100_10.png",
                 WidePng(MakeImage(kSize, 1, [](int, int, int) { return 6657; })));

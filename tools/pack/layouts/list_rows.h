@@ -36,8 +36,8 @@ struct ListLines {
 
 // Fields are separated by tabs, commas or semicolons, or else by blanks; each may stand in double
 // quotes. A first line that names its columns ("image,label,split") says which is which; else the
-// first is the image and the second the label, and there are no others. Every line must have as many
-// fields as the first, and a value in the column of splits where there is one.
+// first is the image and the second the label, and there are no others. Every line must have as
+// many fields as the first, and a value in the column of splits where there is one.
 ListLines ParseListLines(std::string_view text);
 ListLines ReadListLines(const std::string& path);  // the problem names the path
 

@@ -69,7 +69,8 @@ TEST_F(CocoTest, PolygonsAndMasksAreDrawn) {
 
 TEST_F(CocoTest, OptionsForLabelImagesAreRefused) {
   options_.layout.map = "none";
-  ExpectError(StatusCode::kInvalidArgument, "--map FILE may give each category id, a number, a class");
+  ExpectError(StatusCode::kInvalidArgument,
+              "--map FILE may give each category id, a number, a class");
   options_.layout.map.reset();
   options_.layout.label_tolerance = 3;
   ExpectError(StatusCode::kInvalidArgument, "have no meaning for them");

@@ -4,54 +4,12 @@
 
 #include <cstring>
 
-#include "tests/tools/pack/image_files.h"
+#include "tests/tools/pack/label_decoding.h"
 #include "tools/pack/label_tolerance.h"
-#include "tools/pack/png_decode.h"
-#include "tools/pack/unused_class.h"
 #include "tools/random_stream.h"
 
 namespace shardmill {
 namespace {
-
-std::vector<ClassInfo> Classes(const std::vector<uint32_t>& colors) {
-  std::vector<ClassInfo> classes;
-  for (uint32_t color : colors) {
-    auto id = static_cast<uint32_t>(classes.size());
-    classes.push_back({id, "class " + std::to_string(id), color});
-  }
-  return classes;
-}
-
-LabelDecoderOptions Options(const std::vector<ClassInfo>& classes, bool colors_in_files,
-                            std::optional<uint32_t> ignore, DType dtype) {
-  LabelDecoderOptions options;
-  options.classes = classes;
-  options.rules.colors_in_files = colors_in_files;
-  options.rules.ignore = ignore;
-  options.dtype = dtype;
-  return options;
-}
-
-SourceImage FromPng(const std::string& png) {
-  SourceImage image;
-  EXPECT_TRUE(DecodePng(png, 1 << 24, &image).ok());
-  return image;
-}
-
-SourceImage GrayLabel(ImageSize size, const std::vector<int>& values) {
-  return FromPng(Png(MakeImage(size, 1, [&](int y, int x, int) {
-    return values[static_cast<size_t>(y) * size.width + static_cast<size_t>(x)];
-  })));
-}
-
-SourceImage ColorLabel(ImageSize size, const std::vector<uint32_t>& colors) {
-  return FromPng(Png(MakeImage(size, 3, [&](int y, int x, int c) {
-    uint32_t color = colors[static_cast<size_t>(y) * size.width + static_cast<size_t>(x)];
-    return static_cast<int>((color >> (16 - 8 * c)) & 255);
-  })));
-}
-
-const std::vector<uint32_t> kThree = {0xFF0000, 0x00FF00, 0x0000FF};
 
 TEST(LabelDecode, GrayIsReadByValue) {
   LabelDecoder decoder(Options(Classes(kThree), false, 255, DType::kU8));
@@ -184,25 +142,6 @@ TEST(LabelDecode, ColorsWithoutATableAreRefused) {
   EXPECT_NE(status.message().find("--classes FILE"), std::string::npos);
 }
 
-// A label and what a decoder makes of it.
-struct Decoded {
-  Result<DecodedLabel> label = InternalError("not decoded");
-  std::vector<uint16_t> ids;
-  UnknownValues unknown;
-};
-
-Decoded DecodeWith(LabelDecoderOptions options, const SourceImage& image) {
-  options.dtype = DType::kU16;
-  Decoded decoded;
-  ClassIdMap map;
-  decoded.label = LabelDecoder(options).Decode(image, &map, &decoded.unknown);
-  decoded.ids.resize(map.bytes.size() / 2);
-  if (!map.bytes.empty()) std::memcpy(decoded.ids.data(), map.bytes.data(), map.bytes.size());
-  return decoded;
-}
-
-using Ids = std::vector<uint16_t>;
-
 TEST(LabelDecode, PaletteWhoseColorsDisagreeWithItsIndicesIsRefused) {
   LabelDecoderOptions options = Options(Classes(kThree), true, std::nullopt, DType::kU8);
   const SourceImage reordered =
@@ -321,150 +260,6 @@ TEST(LabelDecode, ToleranceThatFitsTwoClassesIsRefused) {
   options.rules.colors_in_files = false;
   options.rules.tolerance = 1;
   EXPECT_EQ(CheckTolerance(options.classes, options.rules).code(), StatusCode::kInvalidArgument);
-}
-
-// A gray file of any depth.
-SourceImage GrayOfDepth(int bits, const std::vector<uint16_t>& values) {
-  SourceImage image;
-  AllocateSamples({1, static_cast<uint32_t>(values.size())}, PixelLayout::kGray, bits > 8 ? 2 : 1,
-                  &image);
-  image.stored_bits = bits;
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (bits > 8) {
-      std::memcpy(&image.samples[2 * i], &values[i], 2);
-    } else {
-      image.samples[i] = static_cast<uint8_t>(values[i]);
-    }
-  }
-  return image;
-}
-
-constexpr int kDepths[] = {1, 2, 4, 8, 16};
-
-// Black and white, as a file of each depth holds them, under a table in which white is first.
-TEST(LabelDecode, GrayIsReadByOneRuleAtEveryDepth) {
-  LabelDecoderOptions options =
-      Options(Classes({0xFFFFFF, 0x000000}), true, std::nullopt, DType::kU8);
-  for (int bits : kDepths) {
-    const auto white = static_cast<uint16_t>((1u << bits) - 1);
-    const SourceImage image = GrayOfDepth(bits, {0, white});
-    Decoded decoded = DecodeWith(options, image);
-    if (bits == 1) {
-      // 0 and 1 are class ids too, and mean the opposite.
-      EXPECT_EQ(decoded.label.status().message(),
-                "gray value 0 means class 'class 0', but its colour 0,0,0 (#000000) means class "
-                "'class 1'; say which holds with --gray value or --gray color");
-    } else {
-      ASSERT_TRUE(decoded.label.ok()) << bits;
-      EXPECT_EQ(decoded.label->kind, kGrayColor) << bits;
-      EXPECT_EQ(decoded.ids, (Ids{1, 0})) << bits;
-    }
-    options.rules.gray = GrayReading::kColor;
-    EXPECT_EQ(DecodeWith(options, image).ids, (Ids{1, 0})) << bits;
-    options.rules.gray = GrayReading::kValue;
-    EXPECT_EQ(DecodeWith(options, GrayOfDepth(bits, {0, 1})).ids, (Ids{0, 1})) << bits;
-    options.rules.gray = GrayReading::kAuto;
-  }
-}
-
-TEST(LabelDecode, GrayThatFitsBothReadingsIsRefusedAtEveryDepth) {
-  // 0 is the first class, and black the fourth.
-  const LabelDecoderOptions options = Options(
-      Classes({0x555555, 0x111111, 0x010101, 0x000000, 0xFFFFFF}), true, std::nullopt, DType::kU8);
-  for (int bits : kDepths) {
-    const Decoded decoded = DecodeWith(options, GrayOfDepth(bits, {0}));
-    EXPECT_EQ(decoded.label.status().code(), StatusCode::kInvalidArgument) << bits;
-    EXPECT_NE(decoded.label.status().message().find("--gray value or --gray color"),
-              std::string::npos);
-  }
-  // Where the two agree there is nothing to decide.
-  const LabelDecoderOptions agreeing =
-      Options(Classes({0x000000, 0xFFFFFF}), true, std::nullopt, DType::kU8);
-  for (int bits : kDepths)
-    EXPECT_EQ(DecodeWith(agreeing, GrayOfDepth(bits, {0, 0})).ids, (Ids{0, 0}));
-  EXPECT_EQ(DecodeWith(agreeing, GrayOfDepth(1, {1, 0})).ids, (Ids{1, 0}));
-  EXPECT_EQ(DecodeWith(agreeing, GrayOfDepth(8, {1, 0})).ids, (Ids{1, 0}));
-}
-
-// Programs that make PNG files smaller store a picture of gray colours as gray.
-TEST(LabelDecode, GrayColorsAmongOthersAreFoundWhenTheFileHoldsNothingElse) {
-  const LabelDecoderOptions options =
-      Options(Classes({0xFF0000, 0x808080, 0x000000}), true, std::nullopt, DType::kU8);
-  EXPECT_EQ(DecodeWith(options, GrayOfDepth(8, {0x80, 0})).ids, (Ids{1, 2}));
-  EXPECT_EQ(DecodeWith(options, GrayOfDepth(16, {0x8080, 0})).ids, (Ids{1, 2}));
-  // Black alone may be the first class or the colour of the third.
-  EXPECT_FALSE(DecodeWith(options, GrayOfDepth(8, {0, 0})).label.ok());
-  EXPECT_EQ(DecodeWith(options, GrayOfDepth(8, {0, 1, 2})).ids, (Ids{0, 1, 2}));
-  // A level between two of 8 bits is no colour.
-  EXPECT_EQ(DecodeWith(options, GrayOfDepth(16, {0x8081})).unknown.pixels.at(0x8081), 1u);
-}
-
-TEST(LabelDecode, GrayIsAColorWhereThresholdsMakeColors) {
-  LabelDecoderOptions options = Options(Classes({0x00FFFF, 0xFFFFFF}), true, 255, DType::kU8);
-  options.rules.code = PixelCode::kThreshold;
-  options.rules.map.emplace();
-  options.rules.map->ids = {{kLabelColorFlag, ValueMap::kToIgnore}};
-  EXPECT_EQ(DecodeWith(options, GrayOfDepth(8, {0, 200})).ids, (Ids{255, 1}));
-}
-
-TEST(LabelDecode, MapMustFitHowTheLabelIsRead) {
-  LabelDecoderOptions options = Options(Classes(kThree), true, 255, DType::kU8);
-  const SourceImage colors = ColorLabel({1, 1}, {0xFF0000});
-  options.rules.map.emplace();
-  options.rules.map->ids = {{0, 2}};
-  EXPECT_TRUE(DecodeWith(options, colors).label.ok());  // of a layout, for files of either kind
-  options.rules.map_is_given = true;
-  EXPECT_NE(DecodeWith(options, colors)
-                .label.status()
-                .message()
-                .find("--map has rules for numbers alone, and this label is read by RGB colour"),
-            std::string::npos);
-  EXPECT_EQ(DecodeWith(options, GrayLabel({1, 1}, {0})).ids, Ids{2});
-  EXPECT_EQ(
-      DecodeWith(options, FromPng(PalettePng({1, 1}, {0}, {kThree[0]}))).label.status().code(),
-      StatusCode::kInvalidArgument);  // index and colour name different classes
-  options.rules.map->ids = {{kLabelColorFlag | 0xFF0000, 1}};
-  EXPECT_EQ(DecodeWith(options, colors).ids, Ids{1});  // the map comes before the class table
-  EXPECT_NE(DecodeWith(options, GrayLabel({1, 1}, {0}))
-                .label.status()
-                .message()
-                .find("--map has rules for colours alone, and this label is read by gray value"),
-            std::string::npos);
-}
-
-TEST(LabelDecode, ToleranceMustFitHowTheLabelIsRead) {
-  LabelDecoderOptions options = Options(Classes(kThree), true, std::nullopt, DType::kU8);
-  options.rules.tolerance = 20;
-  EXPECT_TRUE(CheckTolerance(options.classes, options.rules).ok());
-  EXPECT_TRUE(DecodeWith(options, ColorLabel({1, 1}, {0xF00000})).label.ok());
-  EXPECT_NE(DecodeWith(options, GrayLabel({1, 2}, {0, 3}))
-                .label.status()
-                .message()
-                .find("--label-tolerance 20 is too much: a value between value 0 and value 1"),
-            std::string::npos);
-  // Black and white, saved with loss: as numbers they could be anything, as colours they are near.
-  options = Options(Classes({0x000000, 0xFFFFFF}), true, std::nullopt, DType::kU8);
-  options.rules.tolerance = 20;
-  EXPECT_EQ(DecodeWith(options, GrayLabel({1, 4}, {0, 3, 250, 255})).ids, (Ids{0, 0, 1, 1}));
-}
-
-TEST(LabelDecode, IdsThatNoClassHasAreUnknown) {
-  std::vector<ClassInfo> classes = Classes(kThree);
-  classes[1] = UnusedClass(1);
-  const LabelDecoderOptions options = Options(classes, false, 255, DType::kU8);
-  const Decoded decoded = DecodeWith(options, GrayLabel({1, 4}, {0, 1, 2, 255}));
-  EXPECT_EQ(decoded.unknown.pixels, (std::unordered_map<uint32_t, uint64_t>{{1, 1}}));
-  EXPECT_EQ(decoded.ids[2], 2u);
-  EXPECT_EQ(decoded.ids[3], 255u);
-}
-
-TEST(LabelDecode, TransparentPixelsAreRefused) {
-  const LabelDecoderOptions options = Options(Classes(kThree), true, std::nullopt, DType::kU8);
-  const SourceImage image = FromPng(Png(MakeImage({1, 2}, 4, [](int, int x, int c) {
-    return c == 3 ? (x == 0 ? 255 : 0) : c == 0 ? 255 : 0;
-  })));
-  EXPECT_NE(DecodeWith(options, image).label.status().message().find("transparent"),
-            std::string::npos);
 }
 
 TEST(LabelDecode, EightBitsThatMayHaveBeenLargerIdsAreNoted) {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "trainer/ops/onednn/normalize_kernels.h"
+#include "reader/image_kernels.h"
 #include "trainer/ops/onednn/onednn_ops.h"
 #include "trainer/ops/onednn/parallel.h"
 #include "trainer/ops/onednn/period.h"
@@ -13,17 +13,29 @@ namespace {
 constexpr int64_t kMaxPeriodicChannels = 64;
 constexpr int64_t kLongestPeriod = kMaxPeriodicChannels * kMaxLanes;
 
-const void* Address(ImageType type, const void* images, int64_t element) {
-  return static_cast<const char*>(images) + element * ImageTypeBytes(type);
+DType DTypeOf(ImageType type) {
+  return type == ImageType::kU8 ? DType::kU8 : type == ImageType::kU16 ? DType::kU16 : DType::kF32;
+}
+
+// Elements [first, first + count) of the images, of which the first one has channel 0. The vectors
+// are periodic (period.h).
+struct Run {
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+void NormalizeRun(ImageType type, const void* images, Run run, int64_t period, const float* mean,
+                  const float* factor, float* y) {
+  const auto* from = static_cast<const uint8_t*>(images) + run.first * ImageTypeBytes(type);
+  NormalizeValues(DTypeOf(type), from, static_cast<uint64_t>(run.count),
+                  static_cast<uint64_t>(period), mean, factor, y + run.first);
 }
 
 void NormalizeWidePixels(const Shape& shape, ImageType type, const void* images, const float* mean,
                          const float* inverse_deviation, float* y) {
   ParallelRanges(shape.Pixels(), 64, [&](int64_t begin, int64_t end) {
     for (int64_t pixel = begin; pixel < end; ++pixel) {
-      const int64_t first = pixel * shape.c;
-      NormalizePixels(type, Address(type, images, first), shape.c, shape.c, mean, inverse_deviation,
-                      y + first);
+      NormalizeRun(type, images, {pixel * shape.c, shape.c}, shape.c, mean, inverse_deviation, y);
     }
   });
 }
@@ -43,8 +55,8 @@ Status OnednnOps::NormalizeImages(Stream&, const Shape& shape, ImageType type, c
   RepeatOverPeriod(
       shape.c, [&](int64_t c) { return inverse_deviation[c]; }, factors.data());
   ParallelRanges(shape.Pixels(), 4096, [&](int64_t begin, int64_t end) {
-    NormalizePixels(type, Address(type, images, begin * shape.c), (end - begin) * shape.c,
-                    PeriodOf(shape.c), means.data(), factors.data(), normalized + begin * shape.c);
+    NormalizeRun(type, images, {begin * shape.c, (end - begin) * shape.c}, PeriodOf(shape.c),
+                 means.data(), factors.data(), normalized);
   });
   return OkStatus();
 }

@@ -43,7 +43,8 @@ Result<std::vector<uint32_t>> ReadClassIds(const Dataset& dataset, const Dataset
   if (!field.has_value()) {
     return InvalidArgumentError(
         dataset.folder() +
-        " has no field with a class id per record; classes cannot be weighted here, records can");
+        " has no field with a class id per record, so its records cannot be drawn by class; give "
+        "a weight to each record instead: weights.of_record");
   }
   // One-hot tells a record of no class apart from all others.
   ASSIGN_OR_RETURN(const LabelExpander expander,

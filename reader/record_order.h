@@ -41,7 +41,8 @@ struct SampleWeights {
 };
 
 // Whether an epoch has all variants of a source (those which packing made of one input; their
-// keys differ in the #vN at the end) or one, drawn by (seed, epoch, source).
+// keys differ in the #vN at the end) or one, drawn by (seed, epoch, source). Tiles and corners are
+// sources of their own: an epoch has them all (see variant_index.h).
 enum class Variants {
   kAll,
   kOne,

@@ -1,8 +1,10 @@
-// Which records of a split are variants of one source: what packing made of the same input.
+// Which records of a split are variants of one source: what packing made of the same input, by
+// chance.
 //
-// Variants stand side by side and their keys are equal up to the #vN at the end. Reading the index
-// reads the metadata of every record once; it then holds nothing when all sources have equally
-// many variants, else 8 bytes per source.
+// Variants stand side by side and their keys are equal up to the #vN at the end. Tiles, and corners
+// with the centre, are no variants: each shows a part of its own, and counts as a source here; its
+// variants are its augmented copies. Reading the index reads the metadata of every record once; it
+// then holds nothing when all sources have equally many variants, else 8 bytes per source.
 // Immutable; safe for concurrent use.
 #pragma once
 
@@ -16,8 +18,16 @@
 
 namespace shardmill {
 
+namespace proto {
+class ShardSchema;
+}  // namespace proto
+
 // The key without the #vN at its end.
 std::string_view SourceOfKey(std::string_view key);
+
+// Of how many records in a row each window of an input has, where its windows are parts (tiles,
+// corners) by the recipe of the shard; 0 where all records of an input are variants.
+uint64_t RecordsPerPart(const proto::ShardSchema& schema);
 
 class VariantIndex {
  public:
@@ -34,7 +44,7 @@ class VariantIndex {
   }
 
  private:
-  void Add(std::string_view key);
+  void Add(std::string_view key, uint64_t part);
   void Finish();
 
   uint64_t records_ = 0;
@@ -42,6 +52,7 @@ class VariantIndex {
   uint64_t variants_ = 0;        // of each source, when `first_` is empty
   std::vector<uint64_t> first_;  // record of each source, plus the number of records
   std::string last_source_;      // while reading
+  uint64_t last_part_ = 0;
 };
 
 }  // namespace shardmill

@@ -84,8 +84,8 @@ EncodedRecord EncodeRecord(uint64_t record, const RecordSchema& schema,
 }
 
 void WriteShard(const std::string& folder, const ShardPlan& plan, const RecordSchema& schema,
-                const EncodeTestRecord& encode, proto::Split* split) {
-  auto writer = ShardWriter::Create(folder, plan, schema, proto::Recipe());
+                const EncodeTestRecord& encode, const proto::Recipe& recipe, proto::Split* split) {
+  auto writer = ShardWriter::Create(folder, plan, schema, recipe);
   ASSERT_TRUE(writer.ok()) << writer.status().ToString();
   FieldEncoder encoder;
   for (uint64_t record = plan.first_input; record < plan.end_input; ++record) {
@@ -209,7 +209,7 @@ std::string WriteTestSplit(const std::string& name, const RecordSchema& schema,
   proto::ShardSchema schema_message;
   RecordSchemaToProto(schema, &schema_message);
   manifest.set_format_version(1);
-  manifest.mutable_recipe();
+  *manifest.mutable_recipe() = options.recipe != nullptr ? *options.recipe : proto::Recipe();
   manifest.set_dataset_id(DigestToHex(plan.dataset_id));
   *manifest.mutable_fields() = schema_message.fields();
   *manifest.mutable_classes() = schema_message.classes();
@@ -224,7 +224,7 @@ std::string WriteTestSplit(const std::string& name, const RecordSchema& schema,
     plan.shard_number = shard;
     plan.first_input = std::min(options.records, shard * per_shard);
     plan.end_input = std::min(options.records, (shard + 1) * per_shard);
-    WriteShard(folder, plan, schema, encode, split);
+    WriteShard(folder, plan, schema, encode, manifest.recipe(), split);
   }
   const Status status = WriteManifest(folder, manifest);
   EXPECT_TRUE(status.ok()) << status.ToString();

@@ -14,6 +14,7 @@
 namespace shardmill {
 
 namespace proto {
+class Recipe;
 class Statistics;
 }  // namespace proto
 
@@ -46,6 +47,7 @@ struct TestSplitOptions {
   uint64_t records = 0;
   uint32_t shards = 1;
   uint32_t records_per_block = 8;
+  const proto::Recipe* recipe = nullptr;  // an empty one
 };
 
 // Writes the split to a new folder NAME under testing::TempDir() and returns its path; `encode`

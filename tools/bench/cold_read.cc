@@ -24,6 +24,10 @@ namespace {
 constexpr uint32_t kDepths[] = {1, 2, 4, 8, 16, 32, 64};
 // A loader that reads from the disk wants a longer ring than one that copies.
 constexpr int kSlots = 8;
+// The best depth is looked for with so many reads, or bytes, at most: one by one they take their
+// time.
+constexpr size_t kMostProbes = 8192;
+constexpr uint64_t kMostProbeBytes = uint64_t{256} << 20;
 // Pages that may stay: the kernel reads a few of headers and footers ahead.
 constexpr double kMostResident = 0.05;
 constexpr uint64_t kPage = 4096;
@@ -71,10 +75,11 @@ Status DropAll(const std::vector<std::string>& paths) {
 }
 
 // One epoch from the disk, with everything opened anew.
-Status TakeColdTurn(const BenchTarget& target, int threads, Io io, Rate* best) {
+Status TakeColdTurn(const BenchTarget& target, const ColdFigures& figures, Io io, Rate* best) {
   ASSIGN_OR_RETURN(const auto dataset, Dataset::Open(target.path, target.split));
-  BatchLoaderOptions options = LoaderOptionsFor(target, threads);
+  BatchLoaderOptions options = LoaderOptionsFor(target, figures.threads);
   options.io = io;
+  options.queue_depth = figures.best_depth;
   options.slots = kSlots;
   options.epochs = 1;
   const Stopwatch stopwatch;
@@ -126,6 +131,18 @@ std::vector<AlignedRead> ReadsOf(const RecordPlaces& places, const std::vector<u
     }
   }
   return reads;
+}
+
+// Of the reads, the first ones.
+std::vector<AlignedRead> ProbesOf(const std::vector<AlignedRead>& reads) {
+  std::vector<AlignedRead> probes;
+  uint64_t bytes = 0;
+  for (const AlignedRead& read : reads) {
+    if (probes.size() == kMostProbes || bytes >= kMostProbeBytes) break;
+    probes.push_back(read);
+    bytes += read.range.bytes;
+  }
+  return probes;
 }
 
 class BareDirectLoop {
@@ -222,19 +239,20 @@ Result<ColdFigures> MeasureCold(const ReadBenchOptions& options) {
     figures.records = order.size();
   }
   ASSIGN_OR_RETURN(const DirectFiles files, DirectFiles::Open(paths));
+  const std::vector<AlignedRead> probes = ProbesOf(reads);
   Rate best_of_depths;
   for (const uint32_t depth : kDepths) {
     RETURN_IF_ERROR(DropAll(paths));
-    ASSIGN_OR_RETURN(const Rate rate, TakeBareTurn(files, reads, depth, figures.records));
+    ASSIGN_OR_RETURN(const Rate rate, TakeBareTurn(files, probes, depth, probes.size()));
     if (best_of_depths.measured() && rate.per_second() <= best_of_depths.per_second()) continue;
     best_of_depths = rate;
     figures.best_depth = depth;
   }
   for (int round = 0; round < options.rounds; ++round) {
     RETURN_IF_ERROR(DropAll(paths));
-    RETURN_IF_ERROR(TakeColdTurn(target, options.threads, Io::kDirect, &figures.direct));
+    RETURN_IF_ERROR(TakeColdTurn(target, figures, Io::kDirect, &figures.direct));
     RETURN_IF_ERROR(DropAll(paths));
-    RETURN_IF_ERROR(TakeColdTurn(target, options.threads, Io::kMapped, &figures.mapped));
+    RETURN_IF_ERROR(TakeColdTurn(target, figures, Io::kMapped, &figures.mapped));
     RETURN_IF_ERROR(DropAll(paths));
     ASSIGN_OR_RETURN(const Rate bare,
                      TakeBareTurn(files, reads, figures.best_depth, figures.records));

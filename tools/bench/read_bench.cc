@@ -41,6 +41,7 @@ Status TakeTurn(const BenchTarget& target, ChecksumPolicy policy, int threads,
   RETURN_IF_ERROR(TakeBatches(loader.get(), steps));
   figures->first_epoch = Faster(figures->first_epoch, first.Stop(steps * target.batch));
   const LoaderTimes before = loader->times();
+  AddTimes({}, before, &figures->first_times);
   const uint64_t later_steps = steps * target.turn_epochs;
   const Stopwatch later;
   RETURN_IF_ERROR(TakeBatches(loader.get(), later_steps));
@@ -73,8 +74,11 @@ Result<ReadFigures> MeasureReading(const ReadBenchOptions& options) {
   figures.batch = target.batch;
   figures.threads = options.threads;
   BareLoop loop(places.get(), target.batch, options.threads);
+  BenchTarget one_epoch = target;
+  one_epoch.turn_epochs = 1;
+  const std::vector<uint64_t> first_order = ShuffledEpochs(one_epoch, 0);
   Rate warm_up;
-  RETURN_IF_ERROR(TakeBareTurn(BareLoopKind::kGather, ShuffledEpochs(target, 0), &loop, &warm_up));
+  RETURN_IF_ERROR(TakeBareTurn(BareLoopKind::kGather, first_order, &loop, &warm_up));
   for (int round = 0; round < options.rounds; ++round) {
     const auto order = ShuffledEpochs(target, static_cast<uint64_t>(round) + 1);
     RETURN_IF_ERROR(TakeTurn(target, ChecksumPolicy::kOff, options.threads, &figures.unchecked));
@@ -82,6 +86,8 @@ Result<ReadFigures> MeasureReading(const ReadBenchOptions& options) {
     RETURN_IF_ERROR(
         TakeTurn(target, ChecksumPolicy::kFirstTouch, options.threads, &figures.first_touch));
     RETURN_IF_ERROR(TakeBareTurn(BareLoopKind::kPread, order, &loop, &figures.pread));
+    RETURN_IF_ERROR(places->MapAnew());
+    RETURN_IF_ERROR(TakeBareTurn(BareLoopKind::kGather, first_order, &loop, &figures.gather_first));
   }
   return figures;
 }

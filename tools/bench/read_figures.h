@@ -13,11 +13,12 @@
 namespace shardmill {
 
 // One loader under one checksum policy: the best epoch of each kind, and where the time of all
-// later epochs went.
+// epochs went.
 struct LoaderFigures {
   Rate first_epoch;  // from BatchLoader::Open() on; the data are in memory
   Rate later_epoch;
-  LoaderTimes times;
+  LoaderTimes first_times;
+  LoaderTimes times;  // of the later epochs
 };
 
 // One set read with one number of threads.
@@ -31,6 +32,7 @@ struct ReadFigures {
   LoaderFigures unchecked;
   LoaderFigures first_touch;
   Rate gather;
+  Rate gather_first;  // the same loop over files that have just been mapped
   Rate pread;
 
   double BytesPerSecond(const Rate& rate) const {

@@ -62,79 +62,111 @@ std::string LimitsText(const ReadReport& report, bool colored) {
   return "Memory, 64 MiB a thread\n" + table.ToString(kIndent, colored);
 }
 
+// A loader that was measured, with the name of its checksum policy.
+struct Measured {
+  std::string_view checksums;
+  const LoaderFigures* loader;
+};
+
+std::array<Measured, 2> LoadersOf(const ReadFigures& figures) {
+  return {{{"off", &figures.unchecked}, {"first-touch", &figures.first_touch}}};
+}
+
+// What stands at the start of each line; of a set with so many threads, only in the first line.
+std::vector<std::string> LineStart(const ReadFigures& figures, bool is_first,
+                                   std::string_view checksums) {
+  if (!is_first) return {"", "", "", std::string(checksums)};
+  return {Name(figures), figures.fields, std::to_string(figures.threads), std::string(checksums)};
+}
+
+std::vector<TextTable::Column> LineStartColumns() {
+  return {{"record"}, {"fields"}, {"threads", Align::kRight}, {"checksums"}};
+}
+
 std::string SpeedText(const ReadReport& report, bool colored) {
-  TextTable table({{"record"},
-                   {"fields"},
-                   {"threads", Align::kRight},
-                   {"off: samples/s", Align::kRight},
-                   {"GB/s", Align::kRight},
-                   {"of loop", Align::kRight},
-                   {"CPU-s/1000", Align::kRight},
-                   {"first-touch: samples/s", Align::kRight},
-                   {"GB/s", Align::kRight},
-                   {"CPU-s/1000", Align::kRight},
-                   {"loop GB/s", Align::kRight},
-                   {"CPU-s/1000", Align::kRight},
-                   {"pread GB/s", Align::kRight}});
-  for (const ReadFigures& figures : report.sets) {
-    const Rate& off = figures.unchecked.later_epoch;
-    const Rate& checked = figures.first_touch.later_epoch;
-    table.AddRow({Name(figures), figures.fields, std::to_string(figures.threads),
-                  Count(off.per_second()), GigaBytes(figures.BytesPerSecond(off)),
-                  Percent(off.per_second() / figures.gather.per_second()),
-                  Fixed(off.cpu_seconds_per_1000(), 4), Count(checked.per_second()),
-                  GigaBytes(figures.BytesPerSecond(checked)),
-                  Fixed(checked.cpu_seconds_per_1000(), 4),
-                  GigaBytes(figures.BytesPerSecond(figures.gather)),
-                  Fixed(figures.gather.cpu_seconds_per_1000(), 4),
-                  GigaBytes(figures.BytesPerSecond(figures.pread))});
+  std::vector<TextTable::Column> columns = LineStartColumns();
+  for (const char* title :
+       {"samples/s", "GB/s", "CPU-s/1000", "of loop", "loop GB/s", "CPU-s/1000", "pread GB/s"}) {
+    columns.push_back({title, Align::kRight});
   }
-  return "In memory, random order; checksums off, then first-touch after its first epoch; loop: "
-         "bare memcpy or zstd\n" +
+  TextTable table(std::move(columns));
+  for (const ReadFigures& figures : report.sets) {
+    for (const auto& [checksums, loader] : LoadersOf(figures)) {
+      const bool is_first = loader == &figures.unchecked;
+      const Rate& rate = loader->later_epoch;
+      std::vector<std::string> row = LineStart(figures, is_first, checksums);
+      row.push_back(Count(rate.per_second()));
+      row.push_back(GigaBytes(figures.BytesPerSecond(rate)));
+      row.push_back(Fixed(rate.cpu_seconds_per_1000(), 4));
+      row.push_back(Percent(rate.per_second() / figures.gather.per_second()));
+      row.push_back(is_first ? GigaBytes(figures.BytesPerSecond(figures.gather)) : "");
+      row.push_back(is_first ? Fixed(figures.gather.cpu_seconds_per_1000(), 4) : "");
+      row.push_back(is_first ? GigaBytes(figures.BytesPerSecond(figures.pread)) : "");
+      table.AddRow(std::move(row));
+    }
+  }
+  return "In memory, random order, later epochs; loop: bare memcpy or zstd over the same "
+         "records\n" +
          table.ToString(kIndent, colored);
 }
 
 std::string EpochsText(const ReadReport& report, bool colored) {
-  TextTable table({{"record"},
-                   {"fields"},
-                   {"threads", Align::kRight},
-                   {"off: first GB/s", Align::kRight},
-                   {"later GB/s", Align::kRight},
-                   {"first/later", Align::kRight},
-                   {"first-touch: first GB/s", Align::kRight},
-                   {"later GB/s", Align::kRight},
-                   {"first/later", Align::kRight}});
-  for (const ReadFigures& figures : report.sets) {
-    std::vector<std::string> row = {Name(figures), figures.fields, std::to_string(figures.threads)};
-    for (const LoaderFigures* loader : {&figures.unchecked, &figures.first_touch}) {
-      row.push_back(GigaBytes(figures.BytesPerSecond(loader->first_epoch)));
-      row.push_back(GigaBytes(figures.BytesPerSecond(loader->later_epoch)));
-      row.push_back(Percent(loader->first_epoch.per_second() / loader->later_epoch.per_second()));
-    }
-    table.AddRow(std::move(row));
+  std::vector<TextTable::Column> columns = LineStartColumns();
+  for (const char* title : {"first GB/s", "later GB/s", "first/later", "loop: first GB/s",
+                            "later GB/s", "first/later"}) {
+    columns.push_back({title, Align::kRight});
   }
-  return "First epoch (pages in memory, not yet mapped or checked) and later ones\n" +
+  TextTable table(std::move(columns));
+  for (const ReadFigures& figures : report.sets) {
+    for (const auto& [checksums, loader] : LoadersOf(figures)) {
+      const bool is_first = loader == &figures.unchecked;
+      std::vector<std::string> row = LineStart(figures, is_first, checksums);
+      const auto add = [&](const Rate& first, const Rate& later) {
+        row.push_back(GigaBytes(figures.BytesPerSecond(first)));
+        row.push_back(GigaBytes(figures.BytesPerSecond(later)));
+        row.push_back(Percent(first.per_second() / later.per_second()));
+      };
+      add(loader->first_epoch, loader->later_epoch);
+      if (is_first) {
+        add(figures.gather_first, figures.gather);
+      } else {
+        row.insert(row.end(), 3, "");
+      }
+      table.AddRow(std::move(row));
+    }
+  }
+  return "The first epoch (pages in memory, not yet mapped or checked) and later ones\n" +
          table.ToString(kIndent, colored);
 }
 
+// Epochs whose time is shown stage by stage. Without checksums the first one is like the others.
+struct TimedEpochs {
+  std::string_view name;
+  const LoaderTimes* times;
+  const Rate* rate;
+};
+
+std::array<TimedEpochs, 3> TimedEpochsOf(const ReadFigures& figures) {
+  const LoaderFigures& checked = figures.first_touch;
+  return {{{"off", &figures.unchecked.times, &figures.unchecked.later_epoch},
+           {"first-touch, first epoch", &checked.first_times, &checked.first_epoch},
+           {"first-touch, later epochs", &checked.times, &checked.later_epoch}}};
+}
+
 std::string StagesText(const ReadReport& report, bool colored) {
-  std::vector<TextTable::Column> columns = {{"record"}, {"fields"}, {"threads", Align::kRight}};
-  columns.push_back({"checksums"});
+  std::vector<TextTable::Column> columns = LineStartColumns();
   for (const StageShare& stage : kStages)
     columns.push_back({std::string(stage.name), Align::kRight});
   TextTable table(std::move(columns));
   for (const ReadFigures& figures : report.sets) {
-    for (const bool checked : {false, true}) {
-      const LoaderTimes& times = (checked ? figures.first_touch : figures.unchecked).times;
-      std::vector<std::string> row = {Name(figures), figures.fields,
-                                      std::to_string(figures.threads),
-                                      checked ? "first-touch" : "off"};
-      for (const StageShare& stage : kStages) row.push_back(Percent(ShareOf(times, stage)));
+    for (const TimedEpochs& epochs : TimedEpochsOf(figures)) {
+      const bool is_first = epochs.times == &figures.unchecked.times;
+      std::vector<std::string> row = LineStart(figures, is_first, epochs.name);
+      for (const StageShare& stage : kStages) row.push_back(Percent(ShareOf(*epochs.times, stage)));
       table.AddRow(std::move(row));
     }
   }
-  return "Where the time of the loader's threads went, later epochs\n" +
-         table.ToString(kIndent, colored);
+  return "Where the time of the loader's threads went\n" + table.ToString(kIndent, colored);
 }
 
 std::string ColdText(const ReadReport& report, bool colored) {
@@ -161,7 +193,9 @@ std::string ColdText(const ReadReport& report, bool colored) {
     }
     table.AddRow(std::move(row));
   }
-  return "One epoch from the disk, first-touch; GB/s of stored bytes\n" +
+  return "One epoch from the disk, first-touch, direct reads at the same queue depth; GB/s of "
+         "stored "
+         "bytes\n" +
          table.ToString(kIndent, colored);
 }
 
@@ -208,22 +242,22 @@ std::string ReadReportText(const ReadReport& report, bool colored) {
 StackedPlot ReadReportPlot(const ReadReport& report) {
   StackedPlot plot;
   plot.title = "Where the time of the loader's threads goes";
-  plot.subtitle = "shardmill bench read, later epochs, data in memory, random order, " +
+  plot.subtitle = "shardmill bench read, data in memory, random order, " +
                   std::to_string(report.cpus) + " CPUs";
   for (const StageShare& stage : kStages) {
     plot.series.push_back({std::string(stage.name), stage.color});
   }
   for (const ReadFigures& figures : report.sets) {
-    for (const bool checked : {false, true}) {
-      const LoaderFigures& loader = checked ? figures.first_touch : figures.unchecked;
+    for (const TimedEpochs& epochs : TimedEpochsOf(figures)) {
       StackedBar bar;
-      bar.group = figures.set + ": " + figures.fields;
-      bar.label = std::to_string(figures.threads) +
-                  (figures.threads == 1 ? " thread" : " threads") +
-                  (checked ? ", first-touch" : ", checksums off");
-      for (const StageShare& stage : kStages) bar.shares.push_back(ShareOf(loader.times, stage));
-      bar.note = Count(loader.later_epoch.per_second()) + " samples/s, " +
-                 GigaBytes(figures.BytesPerSecond(loader.later_epoch)) + " GB/s";
+      bar.group = figures.set + ": " + figures.fields + ", " + std::to_string(figures.threads) +
+                  (figures.threads == 1 ? " thread" : " threads");
+      bar.label = (epochs.name == "off" ? "checksums " : "") + std::string(epochs.name);
+      for (const StageShare& stage : kStages) {
+        bar.shares.push_back(ShareOf(*epochs.times, stage));
+      }
+      bar.note = Count(epochs.rate->per_second()) + " samples/s, " +
+                 GigaBytes(figures.BytesPerSecond(*epochs.rate)) + " GB/s";
       plot.bars.push_back(std::move(bar));
     }
   }

@@ -31,6 +31,8 @@ void WriteLoader(const ReadFigures& figures, const LoaderFigures& loader, JsonWr
   WriteRate(figures, loader.first_epoch, json);
   json->Key("later_epoch");
   WriteRate(figures, loader.later_epoch, json);
+  json->Key("first_epoch_nanoseconds");
+  WriteTimes(loader.first_times, json);
   json->Key("nanoseconds");
   WriteTimes(loader.times, json);
   json->EndObject();
@@ -50,6 +52,8 @@ void WriteSet(const ReadFigures& figures, JsonWriter* json) {
   WriteLoader(figures, figures.first_touch, json);
   json->Key("bare_loop");
   WriteRate(figures, figures.gather, json);
+  json->Key("bare_loop_first");
+  WriteRate(figures, figures.gather_first, json);
   json->Key("pread");
   WriteRate(figures, figures.pread, json);
   json->EndObject();

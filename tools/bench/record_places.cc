@@ -46,6 +46,15 @@ Status RecordPlaces::AddShard(const ShardReader& shard, const std::vector<int>& 
   return OkStatus();
 }
 
+Status RecordPlaces::MapAnew() {
+  for (std::unique_ptr<InputFile>& mapping : mappings_) {
+    const uint64_t bytes = mapping->size();
+    ASSIGN_OR_RETURN(mapping, InputFile::Open(mapping->path()));
+    if (mapping->size() != bytes) return IoError(mapping->path() + " has changed its size");
+  }
+  return OkStatus();
+}
+
 RecordPlaces::~RecordPlaces() {
   for (const int descriptor : descriptors_) ::close(descriptor);
 }

@@ -31,6 +31,9 @@ class RecordPlaces {
   RecordPlaces(const RecordPlaces&) = delete;
   RecordPlaces& operator=(const RecordPlaces&) = delete;
 
+  // Maps the files once more, so that no page of them is mapped yet.
+  Status MapAnew();
+
   uint64_t records() const { return records_; }
   size_t field_count() const { return specs_.size(); }
   const FieldSpec& spec(size_t field) const { return specs_[field]; }

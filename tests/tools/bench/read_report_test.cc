@@ -20,7 +20,10 @@ ReadReport SampleReport() {
   figures.unchecked.times.wait_for_slot_ns = 250;
   figures.first_touch = figures.unchecked;
   figures.first_touch.later_epoch = {1, 1, 800};
+  figures.first_touch.first_times.checksum_ns = 300;
+  figures.first_touch.first_times.copy_ns = 700;
   figures.gather = {1, 1, 1250};
+  figures.gather_first = {2, 1, 1000};
   figures.pread = {1, 1, 625};
   report.sets.push_back(figures);
   return report;
@@ -28,16 +31,20 @@ ReadReport SampleReport() {
 
 TEST(ReadReport, TextShowsRatesAndRatios) {
   const std::string text = ReadReportText(SampleReport(), false);
-  const std::string speed = "1,000  1.00      80%      1.0000";
+  const std::string speed = "off              1,000  1.00      1.0000      80%       1.25";
   EXPECT_NE(text.find(speed), std::string::npos) << text;
-  EXPECT_NE(text.find("0.50        1.00          50%"), std::string::npos) << text;
+  EXPECT_NE(text.find("first-touch        800  0.80      1.2500      64%\n"), std::string::npos)
+      << text;
+  const std::string epochs = "off                0.50        1.00          50%              0.50";
+  EXPECT_NE(text.find(epochs), std::string::npos) << text;
   EXPECT_EQ(text.find("one_hot"), std::string::npos) << text;
   EXPECT_EQ(text.find("First batch"), std::string::npos) << text;
 }
 
-TEST(ReadReport, PlotHasABarForEachPolicyWithTheSharesOfStages) {
+TEST(ReadReport, PlotHasABarForEachPolicyAndTheFirstEpochWithTheSharesOfStages) {
   const StackedPlot plot = ReadReportPlot(SampleReport());
-  ASSERT_EQ(plot.bars.size(), 2u);
+  ASSERT_EQ(plot.bars.size(), 3u);
+  EXPECT_DOUBLE_EQ(plot.bars[1].shares[2], 0.3);  // checksum
   double sum = 0;
   for (size_t i = 0; i < plot.series.size(); ++i) {
     const double share = plot.bars[0].shares[i];

@@ -3,24 +3,30 @@
 #include <utility>
 
 #include "reader/base/status.h"
-#include "reader/batch_loader.h"
 #include "reader/batch_slot.h"
 
 namespace shardmill {
 
-Batch::~Batch() {
-  if (slot_ != nullptr) loader_->Release(slot_);
-}
+Batch::Batch(std::shared_ptr<LoaderState> loader, BatchSlot* slot)
+    : loader_(std::move(loader)), slot_(slot) {}
+
+Batch::~Batch() { Release(); }
 
 Batch::Batch(Batch&& other) noexcept
-    : loader_(std::exchange(other.loader_, nullptr)), slot_(std::exchange(other.slot_, nullptr)) {}
+    : loader_(std::move(other.loader_)), slot_(std::exchange(other.slot_, nullptr)) {}
 
 Batch& Batch::operator=(Batch&& other) noexcept {
   if (this == &other) return *this;
-  if (slot_ != nullptr) loader_->Release(slot_);
-  loader_ = std::exchange(other.loader_, nullptr);
+  Release();
+  loader_ = std::move(other.loader_);
   slot_ = std::exchange(other.slot_, nullptr);
   return *this;
+}
+
+void Batch::Release() {
+  if (slot_ != nullptr) ReleaseSlot(loader_.get(), slot_);
+  slot_ = nullptr;
+  loader_ = nullptr;
 }
 
 uint64_t Batch::epoch() const { return slot_->epoch; }

@@ -1,11 +1,12 @@
 // A batch of decoded records: a move-only lease on one slot of the loader's ring.
 //
-// Destroying (or moving over) a Batch gives its slot back; views into it are then invalid. A
-// Batch must not outlive its BatchLoader. One Batch is not for concurrent use; several may be
-// held at once, up to the number of slots.
+// Destroying (or moving over) a Batch gives its slot back; views into it are then invalid. A Batch
+// that outlives its BatchLoader keeps the memory of all slots. One Batch is not for concurrent use;
+// several may be held at once, up to the number of slots.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@ struct FieldView {
 
 class BatchLoader;
 struct BatchSlot;
+struct LoaderState;
 
 class Batch {
  public:
@@ -56,8 +58,10 @@ class Batch {
 
  private:
   friend class BatchLoader;
-  Batch(BatchLoader* loader, BatchSlot* slot) : loader_(loader), slot_(slot) {}
-  BatchLoader* loader_ = nullptr;
+  Batch(std::shared_ptr<LoaderState> loader, BatchSlot* slot);
+  void Release();
+
+  std::shared_ptr<LoaderState> loader_;
   BatchSlot* slot_ = nullptr;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -39,7 +40,7 @@ void* AllocateBuffer(uint64_t bytes) {
 
 }  // namespace
 
-struct BatchLoader::Impl {
+struct LoaderState {
   std::shared_ptr<const Dataset> dataset;
   BatchLoaderOptions options;
   BatchPlan plan;
@@ -63,7 +64,7 @@ struct BatchLoader::Impl {
 
   std::unique_ptr<OrderedPipeline> pipeline;
 
-  ~Impl();
+  ~LoaderState();
   Status AllocateSlots();
   Status OpenDirect();
   Status Start();
@@ -73,7 +74,7 @@ struct BatchLoader::Impl {
   Status FillAhead(BatchSlot* slot);
 };
 
-BatchLoader::Impl::~Impl() {
+LoaderState::~LoaderState() {
   pipeline.reset();  // joins the threads that write to the buffers
   direct.reset();    // waits for the reads into them
   for (BatchSlot& slot : slots) {
@@ -86,7 +87,7 @@ BatchLoader::Impl::~Impl() {
   }
 }
 
-Status BatchLoader::Impl::AllocateSlots() {
+Status LoaderState::AllocateSlots() {
   slots.resize(options.slots);
   for (size_t number = 0; number < slots.size(); ++number) {
     BatchSlot& slot = slots[number];
@@ -120,17 +121,18 @@ Status BatchLoader::Impl::AllocateSlots() {
   return OkStatus();
 }
 
-Status BatchLoader::Impl::OpenDirect() {
+Status LoaderState::OpenDirect() {
   if (options.io != Io::kDirect) return OkStatus();
   options.read_ahead = ReadAhead::kNever;
   DirectReader::Options direct_options;
   direct_options.queue_depth = options.queue_depth;
+  direct_options.threads = options.threads;
   direct_options.into_slots = options.bad_records == BadRecordPolicy::kFail;
   ASSIGN_OR_RETURN(direct, DirectReader::Open(&plan, slots, direct_options));
   return OkStatus();
 }
 
-Status BatchLoader::Impl::Start() {
+Status LoaderState::Start() {
   next_epoch = options.first_epoch;
   next_step = options.first_step;
   order = plan.order->NewOrder();
@@ -157,7 +159,7 @@ Status BatchLoader::Impl::Start() {
   return OkStatus();
 }
 
-RecordOrder* BatchLoader::Impl::OrderOf(uint64_t epoch) {
+RecordOrder* LoaderState::OrderOf(uint64_t epoch) {
   if (order_epoch != epoch) {
     order->StartEpoch(epoch);
     order_epoch = epoch;
@@ -167,7 +169,7 @@ RecordOrder* BatchLoader::Impl::OrderOf(uint64_t epoch) {
 }
 
 // Works out which records a batch holds; the workers then fill it.
-Result<std::optional<OrderedPipeline::Size>> BatchLoader::Impl::ProduceBatch(
+Result<std::optional<OrderedPipeline::Size>> LoaderState::ProduceBatch(
     const OrderedPipeline::Item& item) {
   if (item.index >= plan.batches) return std::optional<OrderedPipeline::Size>();
   if (next_step == plan.steps_per_epoch) {
@@ -193,7 +195,7 @@ Result<std::optional<OrderedPipeline::Size>> BatchLoader::Impl::ProduceBatch(
 
 // The rows that read-ahead asks for while this batch is read. Only within the epoch: the next
 // one begins with a few reads that nobody announced.
-Status BatchLoader::Impl::FillAhead(BatchSlot* slot) {
+Status LoaderState::FillAhead(BatchSlot* slot) {
   slot->records_ahead.clear();
   if (!filler->WantsReadAhead()) return OkStatus();
   const uint64_t step = slot->step + static_cast<uint64_t>(options.slots) - 1 + steps_ahead;
@@ -206,80 +208,91 @@ Status BatchLoader::Impl::FillAhead(BatchSlot* slot) {
       ->Fill(rows.first_position, slot->records_ahead.size(), slot->records_ahead.data());
 }
 
-Result<std::unique_ptr<BatchLoader>> BatchLoader::Open(std::shared_ptr<const Dataset> dataset,
-                                                       const BatchLoaderOptions& options) {
-  SHARDMILL_CHECK(dataset != nullptr);
-  auto impl = std::make_unique<Impl>();
-  ASSIGN_OR_RETURN(impl->plan, PlanBatches(*dataset, options));
-  impl->dataset = std::move(dataset);
-  impl->options = options;
-  impl->options.weights = {};  // the plan has them
-  impl->shape = std::make_unique<BatchShape>(&impl->plan, &impl->options);
-  RETURN_IF_ERROR(impl->AllocateSlots());
-  RETURN_IF_ERROR(impl->OpenDirect());
-  RETURN_IF_ERROR(impl->Start());
-  return std::unique_ptr<BatchLoader>(new BatchLoader(std::move(impl)));
+Result<std::shared_ptr<LoaderState>> BatchLoader::OpenState(std::shared_ptr<const Dataset> dataset,
+                                                            const BatchLoaderOptions& options) {
+  if (dataset == nullptr) return InvalidArgumentError("the loader was given no data set");
+  auto state = std::make_shared<LoaderState>();
+  ASSIGN_OR_RETURN(state->plan, PlanBatches(*dataset, options));
+  state->dataset = std::move(dataset);
+  state->options = options;
+  state->options.weights = {};  // the plan has them
+  state->shape = std::make_unique<BatchShape>(&state->plan, &state->options);
+  RETURN_IF_ERROR(state->AllocateSlots());
+  RETURN_IF_ERROR(state->OpenDirect());
+  RETURN_IF_ERROR(state->Start());
+  return state;
 }
 
-BatchLoader::BatchLoader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Result<std::unique_ptr<BatchLoader>> BatchLoader::Open(std::shared_ptr<const Dataset> dataset,
+                                                       const BatchLoaderOptions& options) {
+  try {
+    ASSIGN_OR_RETURN(std::shared_ptr<LoaderState> state, OpenState(std::move(dataset), options));
+    return std::unique_ptr<BatchLoader>(new BatchLoader(std::move(state)));
+  } catch (const std::bad_alloc&) {
+    return InvalidArgumentError("no memory for batches of " + std::to_string(options.global_batch) +
+                                " records; use a smaller global_batch or fewer slots");
+  }
+}
 
-BatchLoader::~BatchLoader() = default;
+BatchLoader::BatchLoader(std::shared_ptr<LoaderState> state) : state_(std::move(state)) {}
+
+BatchLoader::~BatchLoader() { state_->pipeline->Stop(); }
 
 Result<std::optional<Batch>> BatchLoader::Next() {
   // The ring has no free slot in which the pipeline could notice its end, or go on.
-  if (impl_->batches_taken == impl_->plan.batches) return std::optional<Batch>();
-  if (impl_->batches_held == impl_->options.slots) {
-    return InvalidArgumentError("all " + std::to_string(impl_->options.slots) +
+  if (state_->batches_taken == state_->plan.batches) return std::optional<Batch>();
+  if (state_->batches_held == state_->options.slots) {
+    return InvalidArgumentError("all " + std::to_string(state_->options.slots) +
                                 " batches of the loader are held by the caller; destroy one " +
                                 "before asking for the next, or open the loader with more slots");
   }
-  impl_->consumer_clock.Enter(Stage::kConsumerWait);
-  Result<std::optional<OrderedPipeline::Item>> taken = impl_->pipeline->Take();
+  state_->consumer_clock.Enter(Stage::kConsumerWait);
+  Result<std::optional<OrderedPipeline::Item>> taken = state_->pipeline->Take();
   if (taken.ok() && taken->has_value()) {
-    const BatchSlot& slot = impl_->slots[(*taken)->slot];
-    impl_->consumer_clock.SetBatch(slot.epoch, slot.step);
+    const BatchSlot& slot = state_->slots[(*taken)->slot];
+    state_->consumer_clock.SetBatch(slot.epoch, slot.step);
   }
-  impl_->consumer_clock.Enter(Stage::kConsumer);
+  state_->consumer_clock.Enter(Stage::kConsumer);
   ASSIGN_OR_RETURN(const std::optional<OrderedPipeline::Item> item, std::move(taken));
   if (!item.has_value()) return std::optional<Batch>();
-  ++impl_->batches_taken;
-  ++impl_->batches_held;
-  return std::optional<Batch>(Batch(this, &impl_->slots[item->slot]));
+  ++state_->batches_taken;
+  ++state_->batches_held;
+  return std::optional<Batch>(Batch(state_, &state_->slots[item->slot]));
 }
 
-void BatchLoader::Release(BatchSlot* slot) {
-  --impl_->batches_held;
-  impl_->pipeline->Release(slot->number);
+void ReleaseSlot(LoaderState* loader, BatchSlot* slot) {
+  --loader->batches_held;
+  loader->pipeline->Release(slot->number);
 }
 
-void BatchLoader::Cancel() { impl_->pipeline->Cancel(); }
+void BatchLoader::Cancel() { state_->pipeline->Cancel(); }
 
-uint64_t BatchLoader::steps_per_epoch() const { return impl_->plan.steps_per_epoch; }
+uint64_t BatchLoader::steps_per_epoch() const { return state_->plan.steps_per_epoch; }
 
-uint64_t BatchLoader::memory_bytes() const { return impl_->plan.MemoryBytes(impl_->options); }
+uint64_t BatchLoader::memory_bytes() const { return state_->plan.MemoryBytes(state_->options); }
 
 std::vector<BadRecord> BatchLoader::bad_records() const {
-  return impl_->filler->bad_records().List();
+  return state_->filler->bad_records().List();
 }
 
 LoaderTimes BatchLoader::times() const {
-  const OrderedPipeline::Times pipeline_times = impl_->pipeline->times();
+  const OrderedPipeline::Times pipeline_times = state_->pipeline->times();
   LoaderTimes times;
-  times.disk_ns = impl_->filler->nanoseconds(Stage::kDisk);
-  times.copy_ns = impl_->filler->nanoseconds(Stage::kCopy);
-  times.checksum_ns = impl_->filler->nanoseconds(Stage::kChecksum);
-  times.decode_ns = impl_->filler->nanoseconds(Stage::kDecode);
-  times.expand_ns = impl_->filler->nanoseconds(Stage::kExpand);
-  times.plan_ns = impl_->plan_clock.nanoseconds(Stage::kPlan);
+  times.disk_ns = state_->filler->nanoseconds(Stage::kDisk);
+  times.copy_ns = state_->filler->nanoseconds(Stage::kCopy);
+  times.checksum_ns = state_->filler->nanoseconds(Stage::kChecksum);
+  times.decode_ns = state_->filler->nanoseconds(Stage::kDecode);
+  times.expand_ns = state_->filler->nanoseconds(Stage::kExpand);
+  times.plan_ns = state_->plan_clock.nanoseconds(Stage::kPlan);
   times.wait_for_slot_ns = pipeline_times.workers_idle_ns;
   times.consumer_wait_ns = pipeline_times.take_wait_ns;
-  times.batches = impl_->batches_taken;
-  times.records = impl_->filler->records();
+  times.batches = state_->batches_taken;
+  times.records = state_->filler->records();
   return times;
 }
 
 Status BatchLoader::WriteTrace(const std::string& path) const {
-  if (impl_->options.trace_spans == 0) {
+  if (state_->options.trace_spans == 0) {
     return InvalidArgumentError("the loader was opened without trace_spans");
   }
   return WriteChromeTrace(path, trace_lanes());
@@ -287,11 +300,11 @@ Status BatchLoader::WriteTrace(const std::string& path) const {
 
 std::vector<TraceLane> BatchLoader::trace_lanes() const {
   std::vector<TraceLane> lanes;
-  for (int worker = 0; worker < impl_->filler->workers(); ++worker) {
-    lanes.push_back({"loader worker " + std::to_string(worker), &impl_->filler->clock(worker)});
+  for (int worker = 0; worker < state_->filler->workers(); ++worker) {
+    lanes.push_back({"loader worker " + std::to_string(worker), &state_->filler->clock(worker)});
   }
-  lanes.push_back({"consumer", &impl_->consumer_clock});
-  lanes.push_back({"plan", &impl_->plan_clock});
+  lanes.push_back({"consumer", &state_->consumer_clock});
+  lanes.push_back({"plan", &state_->plan_clock});
   return lanes;
 }
 

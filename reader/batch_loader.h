@@ -93,7 +93,8 @@ struct BatchLoaderOptions {
   uint32_t queue_depth = 32;                    // reads under way at once, for Io::kDirect
   ReadAhead read_ahead = ReadAhead::kWhenCold;  // for Io::kMapped
   uint64_t trace_spans = 0;  // how many spans of time each thread keeps for WriteTrace()
-  // Replaces the allocator of the slots (for pinned memory). Buffers must be 64-byte aligned.
+  // Replaces the allocator of the slots (for pinned memory). Buffers must be 64-byte aligned; they
+  // are released once the loader and all its batches are gone.
   std::function<void*(uint64_t bytes)> allocate;
   std::function<void(void* buffer, uint64_t bytes)> release;
 };
@@ -140,11 +141,10 @@ class BatchLoader {
   std::vector<TraceLane> trace_lanes() const;
 
  private:
-  friend class Batch;
-  struct Impl;
-  explicit BatchLoader(std::unique_ptr<Impl> impl);
-  void Release(BatchSlot* slot);
-  std::unique_ptr<Impl> impl_;
+  explicit BatchLoader(std::shared_ptr<LoaderState> state);
+  static Result<std::shared_ptr<LoaderState>> OpenState(std::shared_ptr<const Dataset> dataset,
+                                                        const BatchLoaderOptions& options);
+  std::shared_ptr<LoaderState> state_;  // shared with the batches that are held
 };
 
 }  // namespace shardmill

@@ -35,4 +35,7 @@ struct BatchSlot {
   std::vector<uint64_t> records_ahead;
 };
 
+// Of the loader: gives the slot of a batch back. From any thread.
+void ReleaseSlot(LoaderState* loader, BatchSlot* slot);
+
 }  // namespace shardmill

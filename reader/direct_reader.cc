@@ -127,12 +127,20 @@ Status DirectReader::AllocateStaging() {
   return OkStatus();
 }
 
-// Buffer 0 is the staging memory, buffer 1 + s is slot s.
+// Buffer 0 is the staging memory, buffer 1 + s is slot s. To register memory is to have it filled
+// with zeros and pinned before the first read: slots into which little is read are left out.
 void DirectReader::RegisterBuffers(const std::vector<BatchSlot>& slots) {
   std::vector<iovec> buffers;
   buffers.push_back({staging_.get(), staging_bytes_ * static_cast<uint64_t>(staging_count_)});
-  for (const BatchSlot& slot : slots) buffers.push_back({slot.buffer, plan_.slot_bytes});
-  registered_ = queue_->RegisterBuffers(buffers);
+  const RecordSchema& schema = plan_.split->shard(0).schema();
+  const bool reads_into_slots =
+      std::any_of(plan_.fields.begin(), plan_.fields.end(), [&](const FieldPlan& field) {
+        return NeedsNoStaging(field, schema.fields[field.stored_index]);
+      });
+  if (reads_into_slots) {
+    for (const BatchSlot& slot : slots) buffers.push_back({slot.buffer, plan_.slot_bytes});
+  }
+  if (queue_->RegisterBuffers(buffers)) registered_ = buffers.size();
 }
 
 uint8_t* DirectReader::TargetInSlot(const BatchSlot& slot, uint64_t row, size_t field,
@@ -160,19 +168,29 @@ void DirectReader::Plan(const BatchSlot& slot, uint64_t row, size_t field, Reque
   request->state = State::kQueued;
 }
 
+void DirectReader::PlanPart(const BatchSlot& slot, uint32_t part, int* number) {
+  const uint64_t begin = part * plan_.rows_per_part;
+  const uint64_t end = std::min(slot.rows, begin + plan_.rows_per_part);
+  for (size_t field = 0; field < plan_.fields.size(); ++field) {
+    for (uint64_t row = begin; row < end; ++row) Plan(slot, row, field, &requests_[(*number)++]);
+  }
+}
+
 Status DirectReader::Announce(const BatchSlot& slot) {
   const int first = static_cast<int>(static_cast<size_t>(slot.number) * requests_per_slot_);
   std::unique_lock<std::mutex> lock(mutex_);
   RETURN_IF_ERROR(DropSlotLocked(slot.number, &lock));
   lock.unlock();
-  // Nobody else looks at the requests of a slot that is not being filled. Their order is that of
-  // the parts in which the slot is going to be filled.
+  // Nobody else looks at the requests of a slot that is not being filled.
   int number = first;
-  for (uint64_t begin = 0; begin < slot.rows; begin += plan_.rows_per_part) {
-    const uint64_t end = std::min(slot.rows, begin + plan_.rows_per_part);
-    for (size_t field = 0; field < plan_.fields.size(); ++field) {
-      for (uint64_t row = begin; row < end; ++row) Plan(slot, row, field, &requests_[number++]);
+  const uint32_t parts = plan_.PartsOf(slot.rows);
+  for (uint32_t step = 0; step < parts; ++step) {
+    // The order in which the workers are going to fill the slot: each its own share of the parts.
+    for (int worker = 0; worker < options_.threads; ++worker) {
+      const auto share = OrderedPipeline::ShareOf(parts, worker, options_.threads);
+      if (step < share.end - share.begin) PlanPart(slot, share.begin + step, &number);
     }
+    if (number == first + static_cast<int>(slot.rows * plan_.fields.size())) break;
   }
   lock.lock();
   for (int planned = first; planned < number; ++planned) {
@@ -250,13 +268,15 @@ int DirectReader::FindLocked(const Wanted& wanted, const void* out) const {
 bool DirectReader::PrepareLocked(int number, ReadQueue::Read* read) {
   Request& request = requests_[number];
   const FileRange aligned = AlignedAround(request.range);
-  read->registered = registered_ ? static_cast<int>(SlotOf(number)) + 1 : ReadQueue::kNotRegistered;
+  const size_t slot_buffer = SlotOf(number) + 1;
+  read->registered =
+      slot_buffer < registered_ ? static_cast<int>(slot_buffer) : ReadQueue::kNotRegistered;
   if (request.target == nullptr) {
     if (free_staging_.empty()) return false;
     request.staging = free_staging_.back();
     free_staging_.pop_back();
     request.target = staging_.get() + static_cast<uint64_t>(request.staging) * staging_bytes_;
-    if (registered_) read->registered = 0;
+    read->registered = registered_ > 0 ? 0 : ReadQueue::kNotRegistered;
   }
   read->descriptor = shards_[request.shard].descriptor;
   read->buffer = request.target;

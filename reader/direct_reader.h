@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "reader/base/ordered_pipeline.h"
 #include "reader/base/read_queue.h"
 #include "reader/base/status.h"
 #include "reader/batch_plan.h"
@@ -31,6 +32,7 @@ class DirectReader : public StoredSource {
     uint32_t queue_depth = 32;
     // Only where no reader of a row may leave its bytes untaken.
     bool into_slots = true;
+    int threads = 1;  // that fill slots
   };
 
   // `plan` and the buffers of the slots must outlive the reader. Io when io_uring or O_DIRECT is
@@ -70,6 +72,7 @@ class DirectReader : public StoredSource {
   void RegisterBuffers(const std::vector<BatchSlot>& slots);
   // Works out the request of one field of a row; left free when the mapping shall read it.
   void Plan(const BatchSlot& slot, uint64_t row, size_t field, Request* request) const;
+  void PlanPart(const BatchSlot& slot, uint32_t part, int* number);
   uint8_t* TargetInSlot(const BatchSlot& slot, uint64_t row, size_t field,
                         const FileRange& range) const;
   size_t SlotOf(int number) const { return static_cast<size_t>(number) / requests_per_slot_; }
@@ -95,7 +98,7 @@ class DirectReader : public StoredSource {
   uint64_t staging_bytes_ = 0;  // of one buffer
   int staging_count_ = 0;
   size_t slot_count_ = 0;
-  bool registered_ = false;
+  size_t registered_ = 0;  // buffers
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable progress_;

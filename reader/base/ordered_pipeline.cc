@@ -58,20 +58,26 @@ Result<std::unique_ptr<OrderedPipeline>> OrderedPipeline::Start(const PipelineOp
 
 OrderedPipeline::OrderedPipeline(const PipelineOptions& options, Produce produce, Work work)
     : max_bytes_(options.max_bytes),
+      workers_(options.threads),
       cancelled_(options.cancelled),
       produce_(std::move(produce)),
       work_(std::move(work)),
       slots_(internal::EffectiveMaxInFlight(options)),
       slot_of_(slots_.size()) {
   free_slots_.reserve(slots_.size());
+  for (Slot& slot : slots_) slot.next.resize(static_cast<size_t>(workers_));
   for (int slot = static_cast<int>(slots_.size()) - 1; slot >= 0; --slot) {
     free_slots_.push_back(slot);
   }
 }
 
-OrderedPipeline::~OrderedPipeline() {
+OrderedPipeline::~OrderedPipeline() { Stop(); }
+
+void OrderedPipeline::Stop() {
   Cancel();
-  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
 }
 
 Status OrderedPipeline::StartThreads(int threads) {
@@ -95,7 +101,7 @@ void OrderedPipeline::RunWorker(int worker) {
     if (stop_) return;
     Slot& slot = SlotOfLocked(claim_index_);
     const Item item{claim_index_, slot_of_[claim_index_ % slots_.size()]};
-    const uint32_t part = slot.claimed++;
+    const uint32_t part = ClaimLocked(&slot, worker);
     if (slot.claimed == slot.parts) ++claim_index_;
     lock.unlock();
     Status status = IsCancelled() ? CancelledError("cancelled by the caller")
@@ -115,17 +121,45 @@ void OrderedPipeline::FinishPartLocked(Slot* slot, uint32_t part, Status status)
   if (slot->index == take_index_ && IsDoneLocked(*slot)) item_done_.notify_all();
 }
 
-// Parts are claimed in order, so those before a failed one have been claimed too: once they are
-// finished, the lowest failed part is known.
-bool OrderedPipeline::IsDoneLocked(const Slot& slot) const {
-  if (slot.finished < slot.claimed) return false;
-  return slot.claimed == slot.parts || !slot.status.ok();
+OrderedPipeline::Share OrderedPipeline::ShareOf(uint32_t parts, int worker, int workers) {
+  const auto bound = [&](int number) {
+    return static_cast<uint32_t>(uint64_t{parts} * static_cast<uint64_t>(number) /
+                                 static_cast<uint64_t>(workers));
+  };
+  return {bound(worker), bound(worker + 1)};
 }
 
-// Nothing behind a failed part is begun: it could not be taken anyway.
+// Of an item that has failed, only the parts before the failed one are still begun: one of them
+// may fail too.
+bool OrderedPipeline::HasUnclaimedLocked(const Slot& slot, int worker) const {
+  const uint32_t end = ShareOf(slot.parts, worker, workers_).end;
+  return slot.next[static_cast<size_t>(worker)] < std::min(end, slot.failed_part);
+}
+
+bool OrderedPipeline::HasUnclaimedLocked(const Slot& slot) const {
+  if (slot.status.ok()) return slot.claimed < slot.parts;
+  for (int worker = 0; worker < workers_; ++worker) {
+    if (HasUnclaimedLocked(slot, worker)) return true;
+  }
+  return false;
+}
+
+// Requires that there is one.
+uint32_t OrderedPipeline::ClaimLocked(Slot* slot, int worker) {
+  int from = worker;
+  while (!HasUnclaimedLocked(*slot, from)) from = (from + 1) % workers_;
+  ++slot->claimed;
+  return slot->next[static_cast<size_t>(from)]++;
+}
+
+bool OrderedPipeline::IsDoneLocked(const Slot& slot) const {
+  return slot.finished == slot.claimed && !HasUnclaimedLocked(slot);
+}
+
+// No item behind a failed one is begun: it could not be taken anyway.
 bool OrderedPipeline::CanClaimLocked() const {
   return claim_index_ < produce_index_ && claim_index_ <= failed_index_ &&
-         SlotOfLocked(claim_index_).status.ok();
+         HasUnclaimedLocked(SlotOfLocked(claim_index_));
 }
 
 bool OrderedPipeline::CanProduceLocked() const {
@@ -164,11 +198,19 @@ void OrderedPipeline::StageLocked(const Item& item, Result<std::optional<Size>> 
   }
   slot_of_[item.index % slots_.size()] = item.slot;
   Slot& slot = slots_[item.slot];
-  slot = Slot();
   slot.index = item.index;
+  slot.bytes = 0;
+  slot.parts = 0;
+  slot.claimed = 0;
+  slot.finished = 0;
+  slot.failed_part = std::numeric_limits<uint32_t>::max();
+  slot.status = OkStatus();
   if (size.ok()) {
     SHARDMILL_CHECK((*size)->parts >= 1);
     slot.parts = (*size)->parts;
+    for (int worker = 0; worker < workers_; ++worker) {
+      slot.next[static_cast<size_t>(worker)] = ShareOf(slot.parts, worker, workers_).begin;
+    }
     slot.bytes = (*size)->bytes;
   } else {
     // An item without parts: it is done, with this status, once the items before it are taken.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <memory>
@@ -316,6 +317,46 @@ TEST(OrderedPipeline, ErrorOfTheLowestPartWinsAndSticks) {
     ASSERT_EQ((*pipeline)->Take().status().ToString(), "DataLoss: part 3");
     ASSERT_EQ((*pipeline)->Take().status().ToString(), "DataLoss: part 3");
   }
+}
+
+TEST(OrderedPipeline, SharesCoverEveryPartOnceInTheOrderOfTheWorkers) {
+  for (const uint32_t parts : {1u, 2u, 3u, 7u, 4096u, ~0u}) {
+    for (const int workers : {1, 2, 3, 5, 64}) {
+      uint32_t next = 0;
+      for (int worker = 0; worker < workers; ++worker) {
+        const auto share = OrderedPipeline::ShareOf(parts, worker, workers);
+        ASSERT_EQ(share.begin, next);
+        ASSERT_LE(share.end - share.begin, uint64_t{parts} / static_cast<uint64_t>(workers) + 1);
+        next = share.end;
+      }
+      ASSERT_EQ(next, parts);
+    }
+  }
+}
+
+// Worker 0 waits in its first part until everything else is done, its own share included.
+TEST(OrderedPipeline, AWorkerBeginsWithItsShareAndTheOthersTakeOverWhatItLeaves) {
+  constexpr uint32_t kParts = 12;
+  constexpr int kWorkers = 3;
+  std::atomic<uint32_t> done{0};
+  std::array<std::atomic<int>, kWorkers> first_parts{};
+  for (auto& part : first_parts) part = -1;
+  auto work = [&](const Item&, uint32_t part, int worker) {
+    int none = -1;
+    first_parts[worker].compare_exchange_strong(none, static_cast<int>(part));
+    while (worker == 0 && done < kParts - 1) std::this_thread::yield();
+    // Until all of them are at work.
+    while (first_parts[0] < 0 || first_parts[1] < 0 || first_parts[2] < 0) {
+      std::this_thread::yield();
+    }
+    ++done;
+    return OkStatus();
+  };
+  auto pipeline = OrderedPipeline::Start(Threads(kWorkers), ItemsOf(1, {0, kParts}), work);
+  ASSERT_TRUE(pipeline.ok());
+  ASSERT_TRUE((*pipeline)->Take()->has_value());
+  EXPECT_EQ(done, kParts);
+  for (int worker = 0; worker < kWorkers; ++worker) EXPECT_EQ(first_parts[worker], 4 * worker);
 }
 
 TEST(OrderedPipeline, NothingBehindAFailedItemIsBegun) {

@@ -13,8 +13,6 @@
 namespace shardmill {
 namespace {
 
-// How many rows ahead the processor is told of the next record.
-constexpr uint64_t kRowsWarm = 2;
 // Parts for which read-ahead stays on after the last page that had to come from disk.
 constexpr int kColdParts = 1024;
 // The first parts are taken for cold until they have shown that they are not.
@@ -50,6 +48,7 @@ BatchFiller::BatchFiller(const BatchPlan* plan, const BatchLoaderOptions& option
     worker.clock.KeepSpans(options.trace_spans);
     worker.scratch.set_clock(&worker.clock);
     worker.row_filler.emplace(plan, &worker.scratch, &worker.clock);
+    worker.run_reader.emplace(plan, &bad_records_, &worker.scratch, &worker.clock);
   }
 }
 
@@ -127,8 +126,9 @@ Status BatchFiller::FillPlainField(const FieldPlan& field, Rows rows, BatchSlot*
                                    Worker* worker) const {
   uint8_t* out = slot->buffer + field.slot_offset + rows.begin * field.delivered_bytes;
   uint8_t* decoded = field.Converts() ? worker->staging.data() : out;
-  worker->clock.Enter(Stage::kCopy);
-  RETURN_IF_ERROR(ReadField(*slot, field, rows, decoded, worker));
+  RETURN_IF_ERROR(worker->run_reader->Read(
+      field, *slot, rows.begin, rows.end, decoded, &worker->record,
+      [&](uint64_t row, Status status) { return NoteBadRow(row, std::move(status), worker); }));
   if (!field.Delivers()) return OkStatus();
   worker->clock.Enter(Stage::kExpand);
   return ExpandField(*slot, field, rows, decoded, out, worker);
@@ -138,7 +138,6 @@ Status BatchFiller::FillShapedField(size_t index, Rows rows, BatchSlot* slot,
                                     Worker* worker) const {
   for (uint64_t row = rows.begin; row < rows.end; ++row) {
     const uint64_t record = slot->records[row];
-    WarmAhead(*slot, plan_.fields[index], row);
     if (IsBad(row, *worker)) continue;
     worker->record = record;
     Status status;
@@ -174,31 +173,6 @@ void BatchFiller::NoteWhetherCold(Rows rows, uint64_t reading_ns, Worker* worker
   const int64_t faults = MajorFaults();
   if (faults > worker->major_faults) cold_parts_.store(kColdParts, std::memory_order_relaxed);
   worker->major_faults = faults;
-}
-
-// In random order each record begins with misses of the cache and of the address translation, which
-// this hides behind the records before it.
-void BatchFiller::WarmAhead(const BatchSlot& slot, const FieldPlan& field, uint64_t row) const {
-  if (row + kRowsWarm >= slot.rows) return;
-  const auto [shard, record] = plan_.split->Locate(slot.records[row + kRowsWarm]);
-  shard->Warm(record, field.stored_index);
-}
-
-Status BatchFiller::ReadField(const BatchSlot& slot, const FieldPlan& field, Rows rows,
-                              uint8_t* out, Worker* worker) const {
-  for (uint64_t row = rows.begin; row < rows.end; ++row, out += field.stored_bytes) {
-    const auto [shard, record] = plan_.split->Locate(slot.records[row]);
-    WarmAhead(slot, field, row);
-    worker->record = slot.records[row];
-    if (bad_records_.IsKnown(slot.records[row])) {
-      RETURN_IF_ERROR(NoteBadRow(row, OkStatus(), worker));
-      continue;
-    }
-    Status status =
-        shard->Read(record, field.stored_index, out, field.stored_bytes, &worker->scratch);
-    if (!status.ok()) RETURN_IF_ERROR(NoteBadRow(row, std::move(status), worker));
-  }
-  return OkStatus();
 }
 
 Status BatchFiller::ExpandField(const BatchSlot& slot, const FieldPlan& field, Rows rows,

@@ -17,6 +17,7 @@
 #include "reader/batch_slot.h"
 #include "reader/record_order.h"
 #include "reader/row_filler.h"
+#include "reader/run_reader.h"
 #include "reader/shard_reader.h"
 #include "reader/stage_clock.h"
 #include "reader/stored_source.h"
@@ -50,6 +51,7 @@ class BatchFiller {
     ReadScratch scratch;
     std::vector<uint8_t> staging;
     std::optional<RowFiller> row_filler;
+    std::optional<RunReader> run_reader;
     std::vector<BadRow> bad_rows;        // of the part in work
     std::unique_ptr<RecordOrder> order;  // made when a substitute is first looked for
     std::optional<uint64_t> order_epoch;
@@ -66,9 +68,6 @@ class BatchFiller {
   Status FillPlainField(const FieldPlan& field, Rows rows, BatchSlot* slot, Worker* worker) const;
   Status FillShapedField(size_t index, Rows rows, BatchSlot* slot, Worker* worker) const;
   void PopulateRows(const BatchSlot& slot, Rows rows) const;
-  void WarmAhead(const BatchSlot& slot, const FieldPlan& field, uint64_t row) const;
-  Status ReadField(const BatchSlot& slot, const FieldPlan& field, Rows rows, uint8_t* out,
-                   Worker* worker) const;
   Status ExpandField(const BatchSlot& slot, const FieldPlan& field, Rows rows,
                      const uint8_t* stored, uint8_t* out, Worker* worker) const;
   static bool IsBad(uint64_t row, const Worker& worker);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "reader/epoch_order.h"
+#include "reader/run_reader.h"
 
 namespace shardmill {
 namespace {
@@ -133,7 +134,10 @@ Status PlanSlot(BatchPlan* plan) {
                                              1, plan->capacity_rows);
   for (const FieldPlan& field : plan->fields) {
     if (field.IsCoded()) {
-      plan->coded_bytes = std::max(plan->coded_bytes, MostCodedBytes(field.stored_bytes));
+      const uint64_t bytes = MostCodedBytes(field.stored_bytes);
+      plan->coded_bytes =
+          std::max(plan->coded_bytes,
+                   field.IsPlain() ? RunReader::ScratchBytes(bytes, plan->rows_per_part) : bytes);
     }
     if (!field.IsPlain()) {
       const uint64_t stages = (field.has_window ? 1 : 0) + (field.padding.has_value() ? 1 : 0);

@@ -35,7 +35,7 @@ struct BatchPlan {
   uint64_t record_bytes = 0;   // decoded or delivered, whichever is more
   uint64_t staging_bytes = 0;  // per worker: decoded labels on their way to the expander
   uint64_t shaping_bytes = 0;  // per worker: tensors that are cut, turned or padded
-  uint64_t coded_bytes = 0;    // per worker: stored bytes of a coded record, as a rule at most
+  uint64_t coded_bytes = 0;    // per worker: stored bytes of coded records, as a rule at most
   uint64_t rows_per_part = 0;
   uint64_t steps_per_epoch = 0;
   uint64_t batches = 0;  // of the whole stream, from the first step on

@@ -118,8 +118,7 @@ Status BlockIndex::CheckMeta(const Place& place) const {
   return OkStatus();
 }
 
-Result<FileRange> BlockIndex::StoredRange(uint64_t record, uint32_t field) const {
-  ASSIGN_OR_RETURN(const Place& place, Find(record));
+Result<FileRange> BlockIndex::StoredRange(const Place& place, uint32_t field) const {
   const FieldRegion& region = place.block->header.fields[field];
   const uint64_t region_offset = place.block_offset + region.offset;
   if (const uint64_t bytes = dense_bytes_[field]; bytes != kNotDense) {
@@ -130,8 +129,7 @@ Result<FileRange> BlockIndex::StoredRange(uint64_t record, uint32_t field) const
   return ReadHeapRange(*file_, heap, place.index);
 }
 
-Result<uint64_t> BlockIndex::StoredChecksum(uint64_t record, uint32_t field) const {
-  ASSIGN_OR_RETURN(const Place& place, Find(record));
+Result<uint64_t> BlockIndex::StoredChecksum(const Place& place, uint32_t field) const {
   const uint64_t offset = place.block->header.RecordChecksumOffset(field, place.index);
   uint8_t bytes[8];
   RETURN_IF_ERROR(file_->Read(place.block_offset + offset, sizeof bytes, bytes));
@@ -153,17 +151,31 @@ Status BlockIndex::VariableDims(uint64_t record, uint32_t field,
   return OkStatus();
 }
 
-Result<bool> BlockIndex::IsVerified(uint64_t record, uint32_t field) const {
-  ASSIGN_OR_RETURN(const Place& place, Find(record));
+bool BlockIndex::IsVerified(const Place& place, uint32_t field) {
   const uint64_t bit = uint64_t{field} * place.block->header.records + place.index;
   return (place.block->verified[bit / 64].load(std::memory_order_relaxed) >> (bit % 64) & 1) != 0;
 }
 
-void BlockIndex::MarkVerified(uint64_t record, uint32_t field) const {
-  const Result<Place> place = Find(record);
-  if (!place.ok()) return;
-  const uint64_t bit = uint64_t{field} * place->block->header.records + place->index;
-  place->block->verified[bit / 64].fetch_or(uint64_t{1} << (bit % 64), std::memory_order_relaxed);
+void BlockIndex::MarkVerified(const Place& place, uint32_t field) {
+  const uint64_t bit = uint64_t{field} * place.block->header.records + place.index;
+  place.block->verified[bit / 64].fetch_or(uint64_t{1} << (bit % 64), std::memory_order_relaxed);
+}
+
+void BlockIndex::WarmRange(uint64_t record, uint32_t field) const {
+  if (dense_bytes_[field] != kNotDense || file_->data() == nullptr) return;
+  const uint32_t number = BlockOf(record);
+  const Block* block = checked_[number].load(std::memory_order_acquire);
+  if (block == nullptr) return;
+  const uint64_t table = blocks_[number].offset + block->header.fields[field].offset;
+  __builtin_prefetch(file_->data() + table + 8 * (record - blocks_[number].first_record));
+}
+
+void BlockIndex::WarmChecksum(const Place& place, uint32_t field) const {
+  const uint64_t bit = uint64_t{field} * place.block->header.records + place.index;
+  __builtin_prefetch(&place.block->verified[bit / 64], /*rw=*/1);
+  if (file_->data() == nullptr) return;
+  const uint64_t offset = place.block->header.RecordChecksumOffset(field, place.index);
+  __builtin_prefetch(file_->data() + place.block_offset + offset);
 }
 
 Result<FileRange> BlockIndex::MetaRange(uint64_t record) const {

@@ -22,7 +22,15 @@
 namespace shardmill {
 
 class BlockIndex {
+  struct Block;
+
  public:
+  // A record: its block, and its number in it. Valid as long as the index.
+  struct Place {
+    Block* block = nullptr;
+    uint64_t block_offset = 0;  // in the file
+    uint32_t index = 0;
+  };
   struct Shard {
     Digest dataset_id = {};
     uint32_t shard_number = 0;
@@ -42,19 +50,26 @@ class BlockIndex {
 
   // The checksum of a block's header.
   Result<uint64_t> HeaderChecksum(uint32_t number) const;
+  // Requires that the record exists.
+  Result<Place> Find(uint64_t record) const;
   // The stored bytes of one field of one record.
-  Result<FileRange> StoredRange(uint64_t record, uint32_t field) const;
+  Result<FileRange> StoredRange(const Place& place, uint32_t field) const;
   // Their checksum, as the block header says it.
-  Result<uint64_t> StoredChecksum(uint64_t record, uint32_t field) const;
+  Result<uint64_t> StoredChecksum(const Place& place, uint32_t field) const;
   // Writes the variable dimensions to `dims`, whose memory is reused.
   Status VariableDims(uint64_t record, uint32_t field, std::vector<uint32_t>* dims) const;
   // Whether MarkVerified was called for this record and field.
-  Result<bool> IsVerified(uint64_t record, uint32_t field) const;
-  void MarkVerified(uint64_t record, uint32_t field) const;
+  static bool IsVerified(const Place& place, uint32_t field);
+  static void MarkVerified(const Place& place, uint32_t field);
   // Checks everything again at its next use: the file may have been written to in place.
   void ForgetChecks() const;
   // The serialised metadata of a record; checks the block's whole metadata region once.
   Result<FileRange> MetaRange(uint64_t record) const;
+
+  // Ask the processor for what StoredRange() and what StoredChecksum() and MarkVerified() are going
+  // to touch. Hints, which neither fault nor touch the disk.
+  void WarmRange(uint64_t record, uint32_t field) const;
+  void WarmChecksum(const Place& place, uint32_t field) const;
 
  private:
   // A block whose header has been checked.
@@ -69,14 +84,6 @@ class BlockIndex {
   };
   static_assert(kMaxFields <= 64, "one bit per field");
 
-  // A record: its block, and its number in it.
-  struct Place {
-    Block* block = nullptr;
-    uint64_t block_offset = 0;  // in the file
-    uint32_t index = 0;
-  };
-
-  Result<Place> Find(uint64_t record) const;
   Result<Block*> GetBlock(uint32_t number) const;
   Result<BlockHeader> ReadAndCheckHeader(uint32_t number) const;
   Status CheckHeaderAgain(uint32_t number, Block* block) const;

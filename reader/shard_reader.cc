@@ -41,9 +41,10 @@ struct ShardReader::Impl {
   size_t field_count() const { return parts.schema.fields.size(); }
   Status CheckArguments(uint64_t record, int field) const;
   Result<uint64_t> TensorBytes(uint64_t record, uint32_t field, std::vector<uint32_t>* dims) const;
-  Status CheckStored(uint64_t record, uint32_t field, const void* stored, uint64_t bytes,
-                     StageClock* clock) const;
-  Status CheckMapped(uint64_t record, uint32_t field, const FileRange& range) const;
+  Status Find(uint64_t record, uint32_t field, StoredPlace* place) const;
+  bool WantsCheck(const StoredPlace& place) const;
+  Status CheckSum(const StoredPlace& place, uint64_t sum) const;
+  Status CheckStored(const StoredPlace& place, const void* stored) const;
   Status ReadStored(const FileRange& range, void* out, ReadScratch* scratch) const;
   Status ReadField(uint64_t record, uint32_t field, void* out, uint64_t bytes,
                    ReadScratch* scratch) const;
@@ -70,37 +71,32 @@ Status ShardReader::Impl::CheckArguments(uint64_t record, int field) const {
   return OkStatus();
 }
 
-Status ShardReader::Impl::CheckStored(uint64_t record, uint32_t field, const void* stored,
-                                      uint64_t bytes, StageClock* clock) const {
-  if (policy == ChecksumPolicy::kOff) return OkStatus();
-  if (policy == ChecksumPolicy::kFirstTouch) {
-    ASSIGN_OR_RETURN(const bool is_verified, index->IsVerified(record, field));
-    if (is_verified) return OkStatus();
-  }
-  EnterStage(clock, Stage::kChecksum);
-  ASSIGN_OR_RETURN(const uint64_t expected, index->StoredChecksum(record, field));
-  if (Checksum64(stored, bytes) != expected) {
-    return DataLossError("the stored bytes are damaged: their checksum differs");
-  }
-  index->MarkVerified(record, field);
+Status ShardReader::Impl::Find(uint64_t record, uint32_t field, StoredPlace* place) const {
+  place->record = record;
+  place->field = field;
+  ASSIGN_OR_RETURN(place->in_block, index->Find(record));
+  ASSIGN_OR_RETURN(place->range, index->StoredRange(place->in_block, field));
   return OkStatus();
 }
 
-// CheckStored() for bytes that stay where they are; touches them only when they must be summed.
-Status ShardReader::Impl::CheckMapped(uint64_t record, uint32_t field,
-                                      const FileRange& range) const {
-  if (policy == ChecksumPolicy::kOff) return OkStatus();
+bool ShardReader::Impl::WantsCheck(const StoredPlace& place) const {
   if (policy == ChecksumPolicy::kFirstTouch) {
-    ASSIGN_OR_RETURN(const bool is_verified, index->IsVerified(record, field));
-    if (is_verified) return OkStatus();
+    return !BlockIndex::IsVerified(place.in_block, place.field);
   }
-  ASSIGN_OR_RETURN(const uint64_t expected, index->StoredChecksum(record, field));
-  ASSIGN_OR_RETURN(const uint64_t sum, file->Checksum64(range.offset, range.bytes));
+  return policy == ChecksumPolicy::kAlways;
+}
+
+Status ShardReader::Impl::CheckSum(const StoredPlace& place, uint64_t sum) const {
+  ASSIGN_OR_RETURN(const uint64_t expected, index->StoredChecksum(place.in_block, place.field));
   if (sum != expected) {
     return DataLossError("the stored bytes are damaged: their checksum differs");
   }
-  index->MarkVerified(record, field);
+  BlockIndex::MarkVerified(place.in_block, place.field);
   return OkStatus();
+}
+
+Status ShardReader::Impl::CheckStored(const StoredPlace& place, const void* stored) const {
+  return CheckSum(place, Checksum64(stored, place.range.bytes));
 }
 
 // Also writes the variable dimensions to `dims`.
@@ -133,19 +129,24 @@ Status ShardReader::Impl::ReadField(uint64_t record, uint32_t field, void* out, 
     return InvalidArgumentError("the buffer has " + std::to_string(bytes) +
                                 " bytes, the tensor has " + std::to_string(tensor_bytes));
   }
-  ASSIGN_OR_RETURN(const FileRange& range, index->StoredRange(record, field));
-  if (spec.codec == Codec::kRaw) {
-    if (range.bytes != bytes) return DataLossError("the stored size is not that of the tensor");
-    RETURN_IF_ERROR(ReadStored(range, out, scratch));
-    return CheckStored(record, field, out, bytes, scratch->clock_);
+  StoredPlace place;
+  RETURN_IF_ERROR(Find(record, field, &place));
+  const uint64_t stored_bytes = place.range.bytes;
+  const bool is_raw = spec.codec == Codec::kRaw;
+  if (is_raw && stored_bytes != bytes) {
+    return DataLossError("the stored size is not that of the tensor");
   }
   // The range lies in the file, so its size is bounded by what is on the disk.
-  std::vector<uint8_t>& stored = scratch->stored_;
-  if (stored.size() < range.bytes) stored.resize(range.bytes);
-  RETURN_IF_ERROR(ReadStored(range, stored.data(), scratch));
-  RETURN_IF_ERROR(CheckStored(record, field, stored.data(), range.bytes, scratch->clock_));
+  if (!is_raw) scratch->Reserve(stored_bytes);
+  void* const stored = is_raw ? out : scratch->stored();
+  RETURN_IF_ERROR(ReadStored(place.range, stored, scratch));
+  if (WantsCheck(place)) {
+    EnterStage(scratch->clock_, Stage::kChecksum);
+    RETURN_IF_ERROR(CheckStored(place, stored));
+  }
+  if (is_raw) return OkStatus();
   EnterStage(scratch->clock_, Stage::kDecode);
-  return scratch->decoder_.Decode(spec, stored.data(), range.bytes, out, bytes, scratch->dims_);
+  return scratch->decoder_.Decode(spec, stored, stored_bytes, out, bytes, scratch->dims_);
 }
 
 ShardReader::ShardReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -213,9 +214,9 @@ Result<std::vector<uint32_t>> ShardReader::VariableDims(uint64_t record, int fie
 
 Result<FileRange> ShardReader::StoredRange(uint64_t record, int field) const {
   RETURN_IF_ERROR(impl_->CheckArguments(record, field));
-  Result<FileRange> range = impl_->index->StoredRange(record, static_cast<uint32_t>(field));
-  if (!range.ok()) return impl_->Locate(range.status(), record, field);
-  return range;
+  StoredPlace place;
+  RETURN_IF_ERROR(Find(record, field, &place));
+  return place.range;
 }
 
 Result<uint64_t> ShardReader::StoredBytes(uint64_t record, int field) const {
@@ -229,6 +230,52 @@ Status ShardReader::Read(uint64_t record, int field, void* out, uint64_t bytes,
   Status status = impl_->ReadField(record, static_cast<uint32_t>(field), out, bytes, scratch);
   if (status.ok()) return status;
   return impl_->Locate(status, record, field);
+}
+
+Status ShardReader::Find(uint64_t record, int field, StoredPlace* place) const {
+  Status status = impl_->Find(record, static_cast<uint32_t>(field), place);
+  if (status.ok()) return status;
+  return impl_->Locate(status, record, field);
+}
+
+Status ShardReader::CopyStored(const StoredPlace& place, void* out, ReadScratch* scratch) const {
+  Status status = impl_->ReadStored(place.range, out, scratch);
+  if (status.ok()) return status;
+  return impl_->Locate(status, place.record, static_cast<int>(place.field));
+}
+
+bool ShardReader::WantsCheck(const StoredPlace& place) const { return impl_->WantsCheck(place); }
+
+Status ShardReader::CheckStored(const StoredPlace& place, const void* stored) const {
+  Status status = impl_->CheckStored(place, stored);
+  if (status.ok()) return status;
+  return impl_->Locate(status, place.record, static_cast<int>(place.field));
+}
+
+Status ShardReader::DecodeStored(const StoredPlace& place, const void* stored, void* out,
+                                 uint64_t bytes, ReadScratch* scratch) const {
+  const FieldSpec& spec = impl_->parts.schema.fields[place.field];
+  Status status = scratch->decoder_.Decode(spec, stored, place.range.bytes, out, bytes);
+  if (status.ok()) return status;
+  return impl_->Locate(status, place.record, static_cast<int>(place.field));
+}
+
+void ShardReader::WarmFind(uint64_t record, int field) const {
+  impl_->index->WarmRange(record, static_cast<uint32_t>(field));
+}
+
+void ShardReader::WarmCopy(const StoredPlace& place) const {
+  const FileRange& range = place.range;
+  if (impl_->file->data() == nullptr || !impl_->file->CheckRange(range.offset, range.bytes).ok()) {
+    return;
+  }
+  const uint8_t* begin = impl_->file->data() + range.offset;
+  const uint64_t bytes = std::min(range.bytes, kWarmBytes);
+  for (uint64_t at = 0; at < bytes; at += kCacheLineBytes) __builtin_prefetch(begin + at, 0, 2);
+}
+
+void ShardReader::WarmCheck(const StoredPlace& place) const {
+  impl_->index->WarmChecksum(place.in_block, place.field);
 }
 
 Result<proto::RecordMeta> ShardReader::ReadMeta(uint64_t record) const {
@@ -248,30 +295,21 @@ Result<proto::RecordMeta> ShardReader::ReadMeta(uint64_t record) const {
   return meta;
 }
 
-void ShardReader::Warm(uint64_t record, int field) const {
-  if (record >= records() || field < 0 || static_cast<size_t>(field) >= impl_->field_count())
-    return;
-  if (!impl_->parts.schema.fields[static_cast<size_t>(field)].IsDense()) return;
-  const Result<FileRange> range = impl_->index->StoredRange(record, static_cast<uint32_t>(field));
-  if (!range.ok() || impl_->file->data() == nullptr) return;
-  const uint8_t* begin = impl_->file->data() + range->offset;
-  const uint64_t bytes = std::min(range->bytes, kWarmBytes);
-  for (uint64_t at = 0; at < bytes; at += kCacheLineBytes) __builtin_prefetch(begin + at, 0, 2);
-}
-
 void ShardReader::Prefetch(uint64_t record) const {
   if (record >= records()) return;
+  StoredPlace place;
   for (uint32_t field = 0; field < impl_->field_count(); ++field) {
-    const Result<FileRange> range = impl_->index->StoredRange(record, field);
     // An error will be met again, and reported, by the read.
-    if (range.ok()) impl_->file->WillNeed(range->offset, range->bytes);
+    if (!impl_->Find(record, field, &place).ok()) continue;
+    impl_->file->WillNeed(place.range.offset, place.range.bytes);
   }
 }
 
 void ShardReader::Populate(uint64_t record, int field) const {
+  StoredPlace place;
   if (!impl_->CheckArguments(record, field).ok()) return;
-  const Result<FileRange> range = impl_->index->StoredRange(record, static_cast<uint32_t>(field));
-  if (range.ok()) impl_->file->Populate(range->offset, range->bytes);
+  if (!impl_->Find(record, static_cast<uint32_t>(field), &place).ok()) return;
+  impl_->file->Populate(place.range.offset, place.range.bytes);
 }
 
 Result<const uint8_t*> ShardReader::View(uint64_t record, int field) const {
@@ -282,12 +320,16 @@ Result<const uint8_t*> ShardReader::View(uint64_t record, int field) const {
                                 " cannot be viewed: only raw fields of a fixed shape can, in "
                                 "files that are mapped");
   }
-  const Result<FileRange> range = impl_->index->StoredRange(record, index);
-  Status status = range.status();
-  if (status.ok()) status = impl_->file->CheckRange(range->offset, range->bytes);
-  if (status.ok()) status = impl_->CheckMapped(record, index, *range);
+  StoredPlace place;
+  Status status = impl_->Find(record, index, &place);
+  const FileRange& range = place.range;
+  if (status.ok()) status = impl_->file->CheckRange(range.offset, range.bytes);
+  if (status.ok() && impl_->WantsCheck(place)) {
+    const Result<uint64_t> sum = impl_->file->Checksum64(range.offset, range.bytes);
+    status = sum.ok() ? impl_->CheckSum(place, *sum) : sum.status();
+  }
   if (!status.ok()) return impl_->Locate(status, record, field);
-  return impl_->file->data() + range->offset;
+  return impl_->file->data() + range.offset;
 }
 
 Status ShardReader::CheckDigest() const {

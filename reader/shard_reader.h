@@ -13,6 +13,7 @@
 #include "reader/base/checksum.h"
 #include "reader/base/input_file.h"
 #include "reader/base/status.h"
+#include "reader/block_index.h"
 #include "reader/codec.h"
 #include "reader/schema.h"
 #include "reader/stage_clock.h"
@@ -62,6 +63,9 @@ class ReadScratch {
   // Makes room for records of up to `stored_bytes` stored bytes, so that reading them allocates
   // nothing.
   void Reserve(uint64_t stored_bytes);
+  // That room, for the steps of a read; Read() itself writes there.
+  uint8_t* stored() { return stored_.data(); }
+  uint64_t stored_room() const { return stored_.size(); }
 
  private:
   friend class ShardReader;
@@ -71,6 +75,14 @@ class ReadScratch {
   FieldDecoder decoder_;
   std::vector<uint8_t> stored_;
   std::vector<uint32_t> dims_;
+};
+
+// Where one field of one record is stored, for the steps of a read.
+struct StoredPlace {
+  uint64_t record = 0;
+  uint32_t field = 0;
+  FileRange range;
+  BlockIndex::Place in_block;
 };
 
 class ShardReader {
@@ -121,17 +133,26 @@ class ShardReader {
   // must be the tensor's size. DataLoss names shard, block, record and field.
   Status Read(uint64_t record, int field, void* out, uint64_t bytes, ReadScratch* scratch) const;
 
+  // Read() in steps, for who takes many records through one step before the next one, so that
+  // waiting for memory overlaps. Record and field must exist; errors are those of Read().
+  Status Find(uint64_t record, int field, StoredPlace* place) const;
+  Status CopyStored(const StoredPlace& place, void* out, ReadScratch* scratch) const;
+  bool WantsCheck(const StoredPlace& place) const;
+  Status CheckStored(const StoredPlace& place, const void* stored) const;
+  Status DecodeStored(const StoredPlace& place, const void* stored, void* out, uint64_t bytes,
+                      ReadScratch* scratch) const;
+  // Ask the processor for what Find(), CopyStored() and CheckStored() are going to touch: hints
+  // that neither fault nor touch the disk.
+  void WarmFind(uint64_t record, int field) const;
+  void WarmCopy(const StoredPlace& place) const;
+  void WarmCheck(const StoredPlace& place) const;
+
   Result<proto::RecordMeta> ReadMeta(uint64_t record) const;
 
   // Asks the kernel to load the stored bytes of a record's fields ahead of use.
   void Prefetch(uint64_t record) const;
   // Waits until the stored bytes of a field are in memory and mapped.
   void Populate(uint64_t record, int field) const;
-
-  // Asks the processor to load the start of a field's stored bytes into its cache, a record or two
-  // before Read(): a hint that neither faults nor touches the disk. Fields that are not dense are
-  // left alone.
-  void Warm(uint64_t record, int field) const;
 
   // Where a field of a record lies in the mapping, its checksum checked as the policy says. Raw
   // fields of a fixed shape only; within a block, record after record lies side by side. The

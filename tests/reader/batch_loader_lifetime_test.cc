@@ -290,6 +290,18 @@ TEST(BatchLoaderLifetime, ExceptionInAWorkerIsAnErrorThatNamesTheRecord) {
   }
 }
 
+TEST(BatchLoaderLifetime, NoMemoryForTheBatchesIsAnErrorOfOpen) {
+  const auto dataset = OpenTestDataset("no-memory", MediumRecords());
+  BatchLoaderOptions options = Options(100000, 1);
+  options.tail = TailPolicy::kPad;
+  options.fields = {{"number"}};
+  largest_allocation = 100000;
+  const Status status = BatchLoader::Open(dataset, options).status();
+  largest_allocation = ~size_t{0};
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("global_batch"), std::string::npos) << status.message();
+}
+
 TEST(BatchLoaderLifetime, ASlowConsumerGetsEveryBatchAndTheRingStaysAsItIs) {
   const auto dataset = OpenTestDataset("slow", MediumRecords());
   BatchLoaderOptions options = Options(6, 3);

@@ -190,6 +190,84 @@ TEST(BatchLoader, MovedBatchReleasesItsSlotOnce) {
   }
 }
 
+// JPEG files of 8 × 8 pixels; each third one carries a comment of 40,000 bytes, so that the stored
+// bytes of a batch are far more than the room that a worker has for them at first.
+std::string WriteCommentedPictures(uint64_t records) {
+  FieldSpec field;
+  field.name = "image";
+  field.role = Role::kImage;
+  field.codec = Codec::kJpeg;
+  field.shape = {8, 8, 3};
+  RecordSchema schema;
+  schema.fields = {field};
+  return WriteTestSplit("pictures", schema, {records, 2, 50},
+                        [&](uint64_t number, FieldEncoder* encoder) {
+                          const std::vector<uint8_t> pixels(192, static_cast<uint8_t>(number));
+                          auto encoded = encoder->Encode(schema.fields[0], pixels.data(), 192);
+                          EXPECT_TRUE(encoded.ok()) << encoded.status().ToString();
+                          if (number % 3 == 0) {
+                            encoded->bytes.insert(2, "\xFF\xFE\x9C\x42" + std::string(40000, 'c'));
+                            *encoded = MakeEncodedField(encoded->bytes, {});
+                          }
+                          EncodedRecord record;
+                          record.fields.push_back(std::move(*encoded));
+                          SetTestKey(std::to_string(number), &record);
+                          return record;
+                        });
+}
+
+TEST(BatchLoader, ManySmallRowsAreWhatTheShardsReadOneByOneHoweverManyBytesAreStored) {
+  constexpr uint64_t kPictures = 400;
+  const auto dataset = Dataset::Open(WriteCommentedPictures(kPictures), "train");
+  ASSERT_TRUE(dataset.ok()) << dataset.status().ToString();
+  const Dataset::Split& split = **(*dataset)->split("train");
+  BatchLoaderOptions options = Options(kPictures);
+  options.fields = {{"image"}};
+  auto loader = OpenLoader(*dataset, options);
+  const auto batch = loader->Next();
+  ASSERT_TRUE(batch.ok() && batch->has_value()) << batch.status().ToString();
+  ReadScratch scratch;
+  std::vector<uint8_t> expected(192);
+  for (uint64_t row = 0; row < kPictures; ++row) {
+    const auto [shard, record] = split.Locate((**batch).records()[row]);
+    ASSERT_TRUE(shard->Read(record, 0, expected.data(), 192, &scratch).ok());
+    const uint8_t* image = (**batch).field(0).data + 192 * row;
+    ASSERT_TRUE(std::equal(expected.begin(), expected.end(), image)) << "row " << row;
+  }
+}
+
+TEST(BatchLoader, ABatchMayOutliveItsLoader) {
+  const auto dataset = OpenTestDataset("outliving", TestDatasetOptions());
+  auto loader = OpenLoader(dataset, Options(10));
+  auto first = loader->Next();
+  auto second = loader->Next();
+  ASSERT_TRUE(first.ok() && second.ok());
+  const SeenBatch seen = Copy(**second);
+  loader = nullptr;
+  **first = Batch();
+  EXPECT_EQ(Copy(**second), seen);
+}
+
+TEST(BatchLoader, LoadersOfOneDataSetDoNotDisturbEachOther) {
+  const auto dataset = OpenTestDataset("two-loaders", TestDatasetOptions());
+  BatchLoaderOptions options = Options(10);
+  options.threads = 2;
+  const auto expected = ReadAll(dataset, options);
+  const auto a = OpenLoader(dataset, options);
+  const auto b = OpenLoader(dataset, options);
+  for (const SeenBatch& seen : expected) {
+    for (BatchLoader* loader : {a.get(), b.get()}) {
+      const auto batch = loader->Next();
+      ASSERT_TRUE(batch.ok() && batch->has_value());
+      EXPECT_EQ(Copy(**batch), seen);
+    }
+  }
+}
+
+TEST(BatchLoader, NoDataSetIsInvalidArgument) {
+  EXPECT_EQ(BatchLoader::Open(nullptr, Options(10)).status().code(), StatusCode::kInvalidArgument);
+}
+
 TEST(BatchLoader, CancelEndsTheStream) {
   const auto dataset = OpenTestDataset("cancel", TestDatasetOptions());
   auto loader = OpenLoader(dataset, Options(2));

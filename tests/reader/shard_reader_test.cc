@@ -154,7 +154,11 @@ class ShardReaderAccess : public ShardReaderTest, public testing::WithParamInter
 TEST_P(ShardReaderAccess, ReadsEveryKindOfField) {
   Use(AllKindsOfFields(), 13);
   const auto reader = OpenAs(ChecksumPolicy::kFirstTouch);
-  reader->Warm(0, 0);
+  StoredPlace place;
+  reader->WarmFind(0, 0);
+  ASSERT_TRUE(reader->Find(0, 0, &place).ok());
+  reader->WarmCopy(place);
+  reader->WarmCheck(place);
   for (int pass = 0; pass < 2; ++pass) {
     const Status status = ReadEverything(*reader);
     EXPECT_TRUE(status.ok()) << status.ToString();

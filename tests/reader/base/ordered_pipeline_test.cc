@@ -345,9 +345,8 @@ TEST(OrderedPipeline, AWorkerBeginsWithItsShareAndTheOthersTakeOverWhatItLeaves)
     int none = -1;
     first_parts[worker].compare_exchange_strong(none, static_cast<int>(part));
     while (worker == 0 && done < kParts - 1) std::this_thread::yield();
-    // Until all of them are at work.
-    while (first_parts[0] < 0 || first_parts[1] < 0 || first_parts[2] < 0) {
-      std::this_thread::yield();
+    for (const auto& first : first_parts) {  // until all of them are at work
+      while (first < 0) std::this_thread::yield();
     }
     ++done;
     return OkStatus();

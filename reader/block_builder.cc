@@ -1,11 +1,15 @@
 #include "reader/block_builder.h"
 
+#include <string_view>
 #include <utility>
 
 #include "reader/base/little_endian.h"
 
 namespace shardmill {
 namespace {
+
+// Smaller pieces of a file are cheaper to gather than to write each from its place.
+constexpr size_t kLargePiece = size_t{8} << 10;
 
 uint8_t* Bytes(std::string* text) { return reinterpret_cast<uint8_t*>(text->data()); }
 
@@ -94,6 +98,21 @@ std::vector<uint64_t> BlockBuilder::RecordChecksums() const {
   return checksums;
 }
 
+Status BlockBuilder::WriteField(size_t field, AtomicFile* file) const {
+  std::vector<std::string_view> pieces;
+  for (const EncodedRecord& record : records_) {
+    const std::string& bytes = record.fields[field].bytes;
+    if (bytes.size() >= kLargePiece) {
+      pieces.push_back(bytes);
+      continue;
+    }
+    RETURN_IF_ERROR(file->AppendAll(pieces));
+    pieces.clear();
+    RETURN_IF_ERROR(file->Append(bytes.data(), bytes.size()));
+  }
+  return file->AppendAll(pieces);
+}
+
 Result<BlockHeader> BlockBuilder::Write(const BlockHeader& identity, AtomicFile* file) {
   std::vector<std::string> tables;
   for (size_t f = 0; f < schema_->fields.size(); ++f) {
@@ -109,10 +128,7 @@ Result<BlockHeader> BlockBuilder::Write(const BlockHeader& identity, AtomicFile*
   RETURN_IF_ERROR(file->Append(header_bytes.data(), header_bytes.size()));
   for (size_t f = 0; f < tables.size(); ++f) {
     RETURN_IF_ERROR(file->Append(tables[f].data(), tables[f].size()));
-    for (const EncodedRecord& record : records_) {
-      const std::string& bytes = record.fields[f].bytes;
-      RETURN_IF_ERROR(file->Append(bytes.data(), bytes.size()));
-    }
+    RETURN_IF_ERROR(WriteField(f, file));
     const uint64_t region_bytes = header.fields[f].bytes;
     RETURN_IF_ERROR(file->AppendZeros(PaddedBytes(region_bytes) - region_bytes));
   }

@@ -40,6 +40,7 @@ class BlockBuilder {
   BlockHeader MakeHeader(const BlockHeader& identity, const std::vector<std::string>& tables,
                          const std::string& meta) const;
   std::vector<uint64_t> RecordChecksums() const;
+  Status WriteField(size_t field, AtomicFile* file) const;
 
   const RecordSchema* schema_;
   std::vector<EncodedRecord> records_;

@@ -19,6 +19,14 @@ Status UnknownCodec(const FieldSpec& spec) {
   return InternalError("field " + spec.name + " has an unknown codec");
 }
 
+Status CheckTensorSize(const FieldSpec& spec, uint64_t bytes,
+                       const std::vector<uint32_t>& variable_dims) {
+  ASSIGN_OR_RETURN(const uint64_t expected, spec.TensorBytes(variable_dims));
+  if (bytes == expected) return OkStatus();
+  return InvalidArgumentError("field " + spec.name + " has " + std::to_string(bytes) +
+                              " bytes, its shape needs " + std::to_string(expected));
+}
+
 // The shape with its variable dimensions filled in. InvalidArgument when no JPEG can have it; the
 // caller has checked how many variable dimensions there are.
 Result<JpegShape> JpegShapeOf(const FieldSpec& spec, const std::vector<uint32_t>& variable_dims) {
@@ -77,11 +85,7 @@ FieldEncoder& FieldEncoder::operator=(FieldEncoder&&) noexcept = default;
 Result<EncodedField> FieldEncoder::Encode(const FieldSpec& spec, const void* tensor,
                                           uint64_t tensor_bytes,
                                           std::vector<uint32_t> variable_dims) {
-  ASSIGN_OR_RETURN(const uint64_t expected, spec.TensorBytes(variable_dims));
-  if (tensor_bytes != expected) {
-    return InvalidArgumentError("field " + spec.name + " has " + std::to_string(tensor_bytes) +
-                                " bytes, its shape needs " + std::to_string(expected));
-  }
+  RETURN_IF_ERROR(CheckTensorSize(spec, tensor_bytes, variable_dims));
   std::string bytes;
   switch (spec.codec) {
     case Codec::kRaw:
@@ -100,6 +104,15 @@ Result<EncodedField> FieldEncoder::Encode(const FieldSpec& spec, const void* ten
     }
   }
   return MakeEncodedField(std::move(bytes), std::move(variable_dims));
+}
+
+Result<EncodedField> FieldEncoder::EncodeOwned(const FieldSpec& spec, std::string tensor,
+                                               std::vector<uint32_t> variable_dims) {
+  if (spec.codec != Codec::kRaw) {
+    return Encode(spec, tensor.data(), tensor.size(), std::move(variable_dims));
+  }
+  RETURN_IF_ERROR(CheckTensorSize(spec, tensor.size(), variable_dims));
+  return MakeEncodedField(std::move(tensor), std::move(variable_dims));
 }
 
 uint64_t CodecStartBytes(const FieldSpec& spec, uint64_t stored_bytes) {

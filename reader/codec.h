@@ -39,6 +39,9 @@ class FieldEncoder {
   // `tensor` holds spec.TensorBytes(variable_dims) bytes, else InvalidArgument.
   Result<EncodedField> Encode(const FieldSpec& spec, const void* tensor, uint64_t tensor_bytes,
                               std::vector<uint32_t> variable_dims = {});
+  // The same for a tensor that the caller gives away: one that is stored raw is not copied.
+  Result<EncodedField> EncodeOwned(const FieldSpec& spec, std::string tensor,
+                                   std::vector<uint32_t> variable_dims = {});
 
  private:
   EncodeOptions options_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <utility>
 
@@ -16,7 +17,7 @@ namespace {
 // the first pass over a mapping of it costs fewer page faults.
 constexpr uint64_t kBufferBytes = uint64_t{2} << 20;
 // Linux writes at most 2 GiB in one call; a smaller piece keeps signals responsive.
-constexpr uint64_t kLargestWrite = uint64_t{64} << 20;
+constexpr size_t kLargestWrite = uint64_t{64} << 20;
 
 // Closes a descriptor at the end of a scope, when what close() says does not matter.
 class DescriptorCloser {
@@ -41,6 +42,42 @@ int RetryingFsync(int descriptor) {
     result = ::fsync(descriptor);
   } while (result != 0 && errno == EINTR);
   return result;
+}
+
+// In pieces that one call may write.
+void AddPieces(std::string_view bytes, std::vector<iovec>* pieces) {
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kLargestWrite))) {
+    const std::string_view piece = bytes.substr(0, kLargestWrite);
+    pieces->push_back({const_cast<char*>(piece.data()), piece.size()});
+  }
+}
+
+// How many of the pieces from `next` on one call is to write.
+int PiecesPerWrite(const std::vector<iovec>& pieces, size_t next) {
+  size_t count = 0, bytes = 0;
+  for (; next + count < pieces.size() && count < IOV_MAX; ++count) {
+    bytes += pieces[next + count].iov_len;
+    if (count > 0 && bytes > kLargestWrite) break;
+  }
+  return static_cast<int>(count);
+}
+
+// Takes the bytes that were written off the pieces from `next` on; gives the first one that is
+// left.
+size_t TakeOff(size_t written, size_t next, std::vector<iovec>* pieces) {
+  for (; next < pieces->size(); ++next) {
+    iovec& piece = (*pieces)[next];
+    const size_t done = std::min(written, piece.iov_len);
+    piece.iov_base = static_cast<uint8_t*>(piece.iov_base) + done;
+    piece.iov_len -= done;
+    written -= done;
+    if (piece.iov_len > 0) break;
+  }
+  return next;
+}
+
+std::string_view TextOf(const std::vector<uint8_t>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace
@@ -136,38 +173,47 @@ Status AtomicFile::Fail(Status status) {
   return first_error_;
 }
 
-Status AtomicFile::WriteOut(const uint8_t* data, uint64_t bytes) {
-  while (bytes > 0) {
-    const ssize_t written =
-        ::write(descriptor_, data, static_cast<size_t>(std::min(bytes, kLargestWrite)));
+Status AtomicFile::WriteOut(std::vector<iovec> pieces) {
+  for (size_t next = 0; next < pieces.size();) {
+    const ssize_t written = ::writev(descriptor_, &pieces[next], PiecesPerWrite(pieces, next));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return Fail(ErrnoError("cannot write " + temporary_path_, errno));
-    data += written;
-    bytes -= static_cast<uint64_t>(written);
+    next = TakeOff(static_cast<size_t>(written), next, &pieces);
   }
-  return OkStatus();
-}
-
-Status AtomicFile::FlushBuffer() {
-  RETURN_IF_ERROR(WriteOut(buffer_.data(), buffer_.size()));
-  buffer_.clear();
   return OkStatus();
 }
 
 Status AtomicFile::Append(const void* data, uint64_t bytes) {
+  return AppendAll({std::string_view(static_cast<const char*>(data), bytes)});
+}
+
+// What is written ends at a multiple of kBufferBytes in the file, for the buffer begins at one.
+Status AtomicFile::AppendAll(const std::vector<std::string_view>& pieces) {
   RETURN_IF_ERROR(first_error_);
-  const uint8_t* begin = static_cast<const uint8_t*>(data);
+  uint64_t bytes = 0;
+  for (const std::string_view piece : pieces) bytes += piece.size();
   size_ += bytes;
-  if (buffer_.size() + bytes >= kBufferBytes) {
-    const uint64_t fill = kBufferBytes - buffer_.size();
-    buffer_.insert(buffer_.end(), begin, begin + fill);
-    RETURN_IF_ERROR(FlushBuffer());
-    const uint64_t whole = (bytes - fill) / kBufferBytes * kBufferBytes;
-    RETURN_IF_ERROR(WriteOut(begin + fill, whole));
-    begin += fill + whole;
-    bytes -= fill + whole;
+  uint64_t to_write = (buffer_.size() + bytes) / kBufferBytes * kBufferBytes;
+  std::vector<iovec> ready;
+  if (to_write > 0) {
+    AddPieces(TextOf(buffer_), &ready);
+    to_write -= buffer_.size();
   }
-  buffer_.insert(buffer_.end(), begin, begin + bytes);
+  std::vector<std::string_view> rest;
+  for (const std::string_view piece : pieces) {
+    const uint64_t now = std::min<uint64_t>(piece.size(), to_write);
+    AddPieces(piece.substr(0, now), &ready);
+    if (now < piece.size()) rest.push_back(piece.substr(now));
+    to_write -= now;
+  }
+  if (!ready.empty()) {
+    RETURN_IF_ERROR(WriteOut(std::move(ready)));
+    buffer_.clear();
+  }
+  for (const std::string_view piece : rest) {
+    const auto* bytes_left = reinterpret_cast<const uint8_t*>(piece.data());
+    buffer_.insert(buffer_.end(), bytes_left, bytes_left + piece.size());
+  }
   return OkStatus();
 }
 
@@ -183,7 +229,10 @@ Status AtomicFile::AppendZeros(uint64_t bytes) {
 
 Status AtomicFile::Commit() {
   RETURN_IF_ERROR(first_error_);
-  RETURN_IF_ERROR(FlushBuffer());
+  std::vector<iovec> last;
+  AddPieces(TextOf(buffer_), &last);
+  RETURN_IF_ERROR(WriteOut(std::move(last)));
+  buffer_.clear();
   if (RetryingFsync(descriptor_) != 0) {
     return Fail(ErrnoError("cannot flush " + temporary_path_ + " to the disk", errno));
   }

@@ -4,8 +4,11 @@
 // repeated, short writes are continued.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reader/base/status.h"
@@ -38,6 +41,9 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&&) = delete;
 
   Status Append(const void* data, uint64_t bytes);
+  // Appends one piece after the other; large ones go to the file from where they are, without being
+  // gathered first.
+  Status AppendAll(const std::vector<std::string_view>& pieces);
   Status AppendZeros(uint64_t bytes);
   uint64_t size() const { return size_; }  // bytes appended so far
 
@@ -47,8 +53,7 @@ class AtomicFile {
 
  private:
   AtomicFile(std::string path, std::string temporary_path, int descriptor);
-  Status WriteOut(const uint8_t* data, uint64_t bytes);
-  Status FlushBuffer();
+  Status WriteOut(std::vector<iovec> pieces);
   Status Fail(Status status);
 
   std::string path_;

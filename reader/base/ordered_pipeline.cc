@@ -314,6 +314,8 @@ int EffectiveMaxInFlight(const PipelineOptions& options) {
   return 2 * std::clamp(options.threads, 1, kMaxThreads) + 2;
 }
 
+Status RunFenced(const std::function<Status()>& callback) { return Fenced(callback); }
+
 Status DrainPipeline(OrderedPipeline* pipeline,
                      const std::function<Status(const OrderedPipeline::Item&)>& consume) {
   while (true) {

@@ -21,6 +21,7 @@
 // All threads are joined before the call returns or the object is gone.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -42,6 +43,9 @@ struct PipelineOptions {
   uint64_t max_bytes = 0;  // 0: no limit
   // Bytes that an item of RunOrdered holds while it is in flight; empty: 0.
   std::function<uint64_t(uint64_t index)> item_bytes;
+  // RunOrdered hands over so many items at once, and counts them as one in flight: for items so
+  // small that handing one over would take as long as the work on it. 0 is 1.
+  uint64_t batch = 1;
   // Asked before every item and about 20 times a second while waiting; true ends the pipeline
   // with kCancelled. Called from several threads.
   std::function<bool()> cancelled;
@@ -177,6 +181,34 @@ int EffectiveMaxInFlight(const PipelineOptions& options);
 // Runs `pipeline` to its end on the calling thread; `consume` gets each item in order.
 Status DrainPipeline(OrderedPipeline* pipeline,
                      const std::function<Status(const OrderedPipeline::Item&)>& consume);
+// Runs a callback and turns an exception that leaves it into a status.
+Status RunFenced(const std::function<Status()>& callback);
+
+// The outputs of a batch of items, up to the first failure.
+template <typename Output>
+struct OutputBatch {
+  std::vector<Output> outputs;
+  Status status;
+};
+
+// Works on the items [begin, end). A failure of the first one is returned; that of a later one
+// goes into the batch, for the outputs before it are to be consumed.
+template <typename Output, typename Work>
+Status WorkOnBatch(const PipelineOptions& options, uint64_t begin, uint64_t end, const Work& work,
+                   OutputBatch<Output>* batch) {
+  batch->outputs.reserve(end - begin);
+  for (uint64_t index = begin; index < end; ++index) {
+    const bool cancelled = options.cancelled && options.cancelled();
+    batch->status = cancelled ? CancelledError("cancelled by the caller") : RunFenced([&] {
+      Result<Output> output = work(index);
+      if (!output.ok()) return output.status();
+      batch->outputs.push_back(std::move(output).value());
+      return OkStatus();
+    });
+    if (!batch->status.ok()) break;
+  }
+  return batch->outputs.empty() ? batch->status : OkStatus();
+}
 
 }  // namespace internal
 
@@ -186,23 +218,31 @@ Status DrainPipeline(OrderedPipeline* pipeline,
 template <typename Output, typename Work, typename Consume>
 Status RunOrdered(const PipelineOptions& options, uint64_t count, Work work, Consume consume) {
   using Item = OrderedPipeline::Item;
-  std::vector<std::optional<Output>> outputs(internal::EffectiveMaxInFlight(options));
+  const uint64_t size = std::max<uint64_t>(1, options.batch);
+  std::vector<internal::OutputBatch<Output>> batches(internal::EffectiveMaxInFlight(options));
+  const auto end_of = [&](const Item& item) {
+    return std::min(count, item.index * size + std::min(size, count));
+  };
   auto produce = [&](const Item& item) -> Result<std::optional<OrderedPipeline::Size>> {
-    if (item.index >= count) return std::optional<OrderedPipeline::Size>();
-    const uint64_t bytes = options.item_bytes ? options.item_bytes(item.index) : 0;
+    const uint64_t begin = item.index * size;
+    if (begin >= count) return std::optional<OrderedPipeline::Size>();
+    uint64_t bytes = 0;
+    for (uint64_t i = begin; options.item_bytes && i < end_of(item); ++i) {
+      bytes += options.item_bytes(i);
+    }
     return std::optional<OrderedPipeline::Size>({bytes, 1});
   };
-  auto work_on_slot = [&](const Item& item, uint32_t, int worker) -> Status {
-    Result<Output> output = work(item.index, worker);
-    if (!output.ok()) return output.status();
-    outputs[item.slot].emplace(std::move(output).value());
-    return OkStatus();
+  auto work_on_batch = [&](const Item& item, uint32_t, int worker) -> Status {
+    return internal::WorkOnBatch<Output>(
+        options, item.index * size, end_of(item),
+        [&](uint64_t index) { return work(index, worker); }, &batches[item.slot]);
   };
-  ASSIGN_OR_RETURN(auto pipeline, OrderedPipeline::Start(options, produce, work_on_slot));
+  ASSIGN_OR_RETURN(auto pipeline, OrderedPipeline::Start(options, produce, work_on_batch));
   return internal::DrainPipeline(pipeline.get(), [&](const Item& item) -> Status {
-    Output output = std::move(*outputs[item.slot]);
-    outputs[item.slot].reset();
-    return consume(item.index, std::move(output));
+    internal::OutputBatch<Output> batch = std::exchange(batches[item.slot], {});
+    uint64_t index = item.index * size;
+    for (Output& output : batch.outputs) RETURN_IF_ERROR(consume(index++, std::move(output)));
+    return batch.status;
   });
 }
 

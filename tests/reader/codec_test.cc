@@ -47,6 +47,20 @@ TEST(Codec, RawAndZstdComeBack) {
   }
 }
 
+TEST(Codec, OwnedTensorIsEncodedAsAnyOther) {
+  for (const Codec codec : {Codec::kRaw, Codec::kZstd}) {
+    FieldEncoder encoder;
+    const std::string tensor = Tensor();
+    const auto owned = encoder.EncodeOwned(Spec(codec), tensor);
+    ASSERT_TRUE(owned.ok()) << owned.status().ToString();
+    const auto field = encoder.Encode(Spec(codec), tensor.data(), tensor.size());
+    EXPECT_EQ(owned->bytes, field->bytes);
+    EXPECT_EQ(owned->checksum, field->checksum);
+    EXPECT_EQ(encoder.EncodeOwned(Spec(codec), tensor + "x").status().code(),
+              StatusCode::kInvalidArgument);
+  }
+}
+
 TEST(Codec, EqualTensorsGiveEqualBytesWhateverCameBefore) {
   const std::string tensor = Tensor();
   FieldEncoder fresh;

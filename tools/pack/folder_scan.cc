@@ -10,11 +10,16 @@
 
 #include "reader/base/file.h"
 #include "reader/base/interrupt.h"
+#include "reader/base/ordered_pipeline.h"
 
 namespace shardmill {
 namespace {
 
 constexpr size_t kDeepest = 128;
+// Names that are asked for at once; fewer than so many batches are not worth threads.
+constexpr size_t kNamesAtOnce = 2048;
+constexpr uint64_t kNamesPerBatch = 64;
+constexpr size_t kBatchesForThreads = 8;
 
 struct FolderId {
   dev_t device;
@@ -27,6 +32,30 @@ struct FolderId {
 struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
+using OpenFolder = std::unique_ptr<DIR, CloseFolder>;
+
+// What the system says of a name.
+struct FileState {
+  int error = 0;
+  mode_t mode = 0;
+  uint64_t bytes = 0;
+  int64_t changed_ns = 0;
+  FolderId id = {};
+};
+
+FileState StateOf(int folder, const std::string& name) {
+  struct stat info;
+  FileState state;
+  if (::fstatat(folder, name.c_str(), &info, 0) != 0) {
+    state.error = errno;
+    return state;
+  }
+  state.mode = info.st_mode;
+  state.bytes = static_cast<uint64_t>(info.st_size);
+  state.changed_ns = int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec;
+  state.id = {info.st_dev, info.st_ino};
+  return state;
+}
 
 bool IsHidden(std::string_view name) {
   return name[0] == '.' || name == "Thumbs.db" || name == "desktop.ini" || name == "__MACOSX";
@@ -34,15 +63,18 @@ bool IsHidden(std::string_view name) {
 
 class Scanner {
  public:
-  explicit Scanner(FolderListing* listing) : listing_(listing) {}
+  Scanner(int threads, FolderListing* listing) : threads_(threads), listing_(listing) {}
 
   Status ScanRoot();
 
  private:
   Status Scan(const std::string& below, FolderId id);
-  Status Visit(const std::string& path);
-  Result<std::vector<std::string>> Names(const std::string& path);
+  Status Visit(const std::string& path, const FileState& state);
+  Result<std::vector<std::string>> Names(const std::string& path, DIR* folder);
+  // The states of `count` names from `first` on.
+  Result<std::vector<FileState>> Look(DIR* folder, const std::string* first, size_t count) const;
 
+  const int threads_;
   FolderListing* listing_;
   std::vector<FolderId> open_;  // the folders above the current one
 };
@@ -58,62 +90,90 @@ Status Scanner::ScanRoot() {
   return Scan("", {info.st_dev, info.st_ino});
 }
 
-Result<std::vector<std::string>> Scanner::Names(const std::string& path) {
-  std::unique_ptr<DIR, CloseFolder> folder(::opendir(path.c_str()));
-  if (folder == nullptr) return ErrnoError("cannot read folder " + path, errno);
+// Those that are not hidden, in order.
+Result<std::vector<std::string>> Scanner::Names(const std::string& path, DIR* folder) {
   std::vector<std::string> names;
   errno = 0;
-  while (const dirent* entry = ::readdir(folder.get())) {
+  while (const dirent* entry = ::readdir(folder)) {
     std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(std::move(name));
+    if (name == "." || name == "..") continue;
+    if (IsHidden(name)) {
+      ++listing_->hidden;
+    } else {
+      names.push_back(std::move(name));
+    }
   }
   if (errno != 0) return ErrnoError("cannot read folder " + path, errno);
   std::sort(names.begin(), names.end());
   return names;
 }
 
+Result<std::vector<FileState>> Scanner::Look(DIR* folder, const std::string* first,
+                                             size_t count) const {
+  PipelineOptions pipeline;
+  pipeline.threads = count < kBatchesForThreads * kNamesPerBatch ? 1 : threads_;
+  pipeline.batch = kNamesPerBatch;
+  std::vector<FileState> states;
+  if (pipeline.threads == 1) {
+    for (size_t i = 0; i < count; ++i) states.push_back(StateOf(::dirfd(folder), first[i]));
+    return states;
+  }
+  RETURN_IF_ERROR(RunOrdered<FileState>(
+      pipeline, count,
+      [&](uint64_t index, int) -> Result<FileState> {
+        return StateOf(::dirfd(folder), first[index]);
+      },
+      [&](uint64_t, const FileState& state) {
+        states.push_back(state);
+        return OkStatus();
+      }));
+  return states;
+}
+
 Status Scanner::Scan(const std::string& below, FolderId id) {
-  RETURN_IF_ERROR(CheckInterrupt());
+  const std::string path = JoinPath(listing_->root, below);
   if (open_.size() >= kDeepest) {
     return InvalidArgumentError("more than " + std::to_string(kDeepest) +
-                                " folders in each other at " + JoinPath(listing_->root, below));
+                                " folders in each other at " + path);
   }
   open_.push_back(id);
-  ASSIGN_OR_RETURN(std::vector<std::string> names, Names(JoinPath(listing_->root, below)));
-  for (const std::string& name : names) {
-    if (IsHidden(name)) {
-      ++listing_->hidden;
-    } else {
-      RETURN_IF_ERROR(Visit(JoinPath(below, name)));
+  const OpenFolder folder(::opendir(path.c_str()));
+  if (folder == nullptr) return ErrnoError("cannot read folder " + path, errno);
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, Names(path, folder.get()));
+  for (size_t begin = 0; begin < names.size(); begin += kNamesAtOnce) {
+    RETURN_IF_ERROR(CheckInterrupt());
+    const size_t count = std::min(kNamesAtOnce, names.size() - begin);
+    ASSIGN_OR_RETURN(const std::vector<FileState> states, Look(folder.get(), &names[begin], count));
+    for (size_t i = 0; i < count; ++i) {
+      RETURN_IF_ERROR(Visit(JoinPath(below, names[begin + i]), states[i]));
     }
   }
   open_.pop_back();
   return OkStatus();
 }
 
-Status Scanner::Visit(const std::string& path) {
-  struct stat info;
-  const std::string full = JoinPath(listing_->root, path);
-  if (::stat(full.c_str(), &info) != 0) {
-    if (errno != ENOENT && errno != ELOOP) return ErrnoError("cannot read " + full, errno);
+Status Scanner::Visit(const std::string& path, const FileState& state) {
+  if (state.error != 0) {
+    if (state.error != ENOENT && state.error != ELOOP) {
+      return ErrnoError("cannot read " + JoinPath(listing_->root, path), state.error);
+    }
     listing_->unreadable.push_back({path, "it is a link that leads to nothing"});
     return OkStatus();
   }
-  if (S_ISREG(info.st_mode)) {
-    listing_->files.push_back({path, static_cast<uint64_t>(info.st_size)});
+  if (S_ISREG(state.mode)) {
+    listing_->files.push_back({path, state.bytes, state.changed_ns});
     return OkStatus();
   }
-  if (!S_ISDIR(info.st_mode)) {
+  if (!S_ISDIR(state.mode)) {
     listing_->unreadable.push_back({path, "it is neither a file nor a folder"});
     return OkStatus();
   }
-  FolderId id = {info.st_dev, info.st_ino};
-  if (std::find(open_.begin(), open_.end(), id) != open_.end()) {
+  if (std::find(open_.begin(), open_.end(), state.id) != open_.end()) {
     listing_->notes.push_back("link to a folder above itself, not followed: " + path);
     return OkStatus();
   }
   listing_->folders.push_back(path);
-  return Scan(path, id);
+  return Scan(path, state.id);
 }
 
 // Calls visit(name) for what lies directly in `folder`, out of sorted paths.
@@ -163,10 +223,10 @@ std::vector<std::string> FolderListing::FilesIn(std::string_view folder) const {
                     [](const ListedFile& file) -> std::string_view { return file.path; });
 }
 
-Result<FolderListing> ScanFolder(const std::string& root) {
+Result<FolderListing> ScanFolder(const std::string& root, int threads) {
   FolderListing listing;
   listing.root = root;
-  RETURN_IF_ERROR(Scanner(&listing).ScanRoot());
+  RETURN_IF_ERROR(Scanner(threads, &listing).ScanRoot());
   std::sort(listing.files.begin(), listing.files.end(),
             [](const ListedFile& a, const ListedFile& b) { return a.path < b.path; });
   std::sort(listing.folders.begin(), listing.folders.end());

@@ -13,6 +13,7 @@ namespace shardmill {
 struct ListedFile {
   std::string path;  // below the root, '/' between the parts
   uint64_t bytes = 0;
+  int64_t changed_ns = 0;  // since 1970
 };
 
 // What should perhaps be a file and cannot be read.
@@ -39,7 +40,8 @@ struct FolderListing {
 };
 
 // Follows symbolic links, except into a folder that is already open above. NotFound when `root`
-// does not exist; Io when a folder cannot be read; Cancelled after an interrupt.
-Result<FolderListing> ScanFolder(const std::string& root);
+// does not exist; Io when a folder cannot be read; Cancelled after an interrupt. The listing is the
+// same on any number of threads.
+Result<FolderListing> ScanFolder(const std::string& root, int threads = 1);
 
 }  // namespace shardmill

@@ -19,8 +19,6 @@ void CutBytes(const uint8_t* in, size_t pixel_bytes, const Placement& placement,
   }
 }
 
-bool IsPadded(const Placement& placement) { return placement.Visible().size != placement.window; }
-
 template <typename Id>
 void NearestLabels(const ClassIdMap& labels, ClassIdMap* out) {
   auto source = [](uint32_t position, uint32_t from, uint32_t to) {
@@ -56,8 +54,21 @@ void CutImage(const RgbImage& image, const Placement& placement, uint8_t pad_val
   SHARDMILL_CHECK(image.size == placement.resized);
   out->resize(placement.window.pixels() * image.pixel_bytes());
   // Of 16-bit samples both bytes: the same share of the full range.
-  if (IsPadded(placement)) std::fill(out->begin(), out->end(), pad_value);
+  if (placement.IsPadded()) std::fill(out->begin(), out->end(), pad_value);
   CutBytes(image.pixels, image.pixel_bytes(), placement, out->data());
+}
+
+std::string CutWindow(const RgbImage& image, const Placement& placement) {
+  SHARDMILL_CHECK(image.size == placement.resized && !placement.IsPadded());
+  const size_t row = image.size.width * image.pixel_bytes();
+  const size_t out_row = placement.window.width * image.pixel_bytes();
+  const char* from = reinterpret_cast<const char*>(image.pixels) +
+                     static_cast<size_t>(placement.y) * row +
+                     static_cast<size_t>(placement.x) * image.pixel_bytes();
+  std::string bytes;
+  bytes.reserve(out_row * placement.window.height);
+  for (uint32_t y = 0; y < placement.window.height; ++y, from += row) bytes.append(from, out_row);
+  return bytes;
 }
 
 void CutLabels(const ClassIdMap& labels, const Placement& placement, uint32_t ignore,
@@ -67,7 +78,7 @@ void CutLabels(const ClassIdMap& labels, const Placement& placement, uint32_t ig
   out->size = placement.window;
   out->dtype = labels.dtype;
   out->bytes.resize(placement.window.pixels() * id_bytes);
-  if (IsPadded(placement)) {
+  if (placement.IsPadded()) {
     for (size_t i = 0, pixels = placement.window.pixels(); i < pixels; ++i) {
       std::memcpy(&out->bytes[i * id_bytes], &ignore, id_bytes);  // little-endian hosts only
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "tools/pack/label_decode.h"
@@ -21,6 +22,8 @@ void ResizeLabels(const ClassIdMap& labels, ImageSize size, ClassIdMap* out);
 // Copies the window of `image`, which has the size placement.resized, padded with `pad_value`.
 void CutImage(const RgbImage& image, const Placement& placement, uint8_t pad_value,
               std::vector<uint8_t>* out);
+// Copies a window that has no padding, once.
+std::string CutWindow(const RgbImage& image, const Placement& placement);
 void CutLabels(const ClassIdMap& labels, const Placement& placement, uint32_t ignore,
                ClassIdMap* out);
 

@@ -19,6 +19,10 @@ namespace {
 // Holds the headers of nearly all files; a photograph with a large preview in it needs more.
 constexpr uint64_t kPrefixBytes = uint64_t{64} << 10;
 
+// Reading a header takes little longer than handing a file to a thread.
+constexpr uint64_t kMaxBatch = 32;
+constexpr uint64_t kBatchesPerThread = 16;
+
 using CountsBySize = std::map<std::pair<uint32_t, uint32_t>, SizeCount>;
 
 bool MoreFrequent(const SizeCount& a, const SizeCount& b) {
@@ -52,6 +56,8 @@ Result<std::vector<SizeCount>> CountImageSizes(const InputSet& set, const PackOp
   CountsBySize counts;
   PipelineOptions pipeline;
   pipeline.threads = threads;
+  pipeline.batch =
+      std::min(kMaxBatch, samples.size() / (static_cast<uint64_t>(threads) * kBatchesPerThread));
   pipeline.cancelled = WasInterrupted;
   using MaybeSize = std::optional<ImageSize>;
   RETURN_IF_ERROR(RunOrdered<MaybeSize>(

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tools/pack/id_runs.h"
 #include "tools/pack/label_samples.h"
 #include "tools/pack/label_tolerance.h"
 #include "tools/pack/unused_class.h"
@@ -29,12 +30,6 @@ constexpr Names kKindNames[kLabelKindCount] = {
     {"segment ids", "segment_ids"},
     {"shapes drawn", "drawn_shapes"},
 };
-
-bool IsRunOfEight(const uint8_t* bytes) {
-  uint64_t word;
-  std::memcpy(&word, bytes, sizeof word);
-  return word == bytes[0] * 0x0101010101010101u;
-}
 
 uint32_t Threshold(uint32_t color) {
   // The highest bit of each channel, spread over the channel.
@@ -334,31 +329,28 @@ void LabelDecoder::DecodeAs(const SourceImage& image, ClassIdMap* map, UnknownVa
   }
 }
 
-// Labels consist of long runs of one value, so the last answer is tried first.
 template <typename Id>
 void LabelDecoder::DecodePixels(const SourceImage& image, Id* ids, UnknownValues* unknown,
                                 DecodedLabel* label) const {
   const LabelKind kind = label->kind;
   const bool by_color = IsByColor(kind);
   const uint8_t* in = image.samples.data();
-  const int step = ChannelsOf(image.layout) * image.sample_bytes;
-  uint32_t last = ~uint32_t{0};
-  Answer answer = {kNoClass, true};
-  for (size_t i = 0, pixels = image.size.pixels(); i < pixels; ++i, in += step) {
+  const auto step = static_cast<size_t>(ChannelsOf(image.layout) * image.sample_bytes);
+  for (size_t i = 0, pixels = image.size.pixels(); i < pixels;) {
+    const size_t run = PixelRun(in, pixels - i, step);
     const uint32_t value = PixelValue(in, kind, image.sample_bytes);
-    if (value != last) {
-      last = value;
-      const bool between = by_color && (value & kLabelColorFlag) == 0;
-      answer = between    ? Answer{kNoClass, true}
-               : by_color ? FindColor(value & ~kLabelColorFlag)
-                          : FindNumber(value);
-    }
-    ids[i] = static_cast<Id>(answer.id);
+    const bool between = by_color && (value & kLabelColorFlag) == 0;
+    const Answer answer = between    ? Answer{kNoClass, true}
+                          : by_color ? FindColor(value & ~kLabelColorFlag)
+                                     : FindNumber(value);
+    std::fill_n(ids + i, run, static_cast<Id>(answer.id));
     if (answer.id == kNoClass) {
-      unknown->Add(value, 1);
+      unknown->Add(value, run);
     } else {
-      label->approximated += answer.exact ? 0 : 1;
+      label->approximated += answer.exact ? 0 : run;
     }
+    i += run;
+    in += run * step;
   }
 }
 
@@ -384,15 +376,18 @@ void LabelDecoder::DecodeBytes(const SourceImage& image, Id* ids, UnknownValues*
   }
   const bool can_be_clipped = !by_color && class_count_ > 256;
   if (can_be_clipped) is_odd[255] = 1;
-  bool any_odd = false;
+  bool any_odd = false, any_changes = sizeof(Id) > 1;
   const uint8_t* in = image.samples.data();
   const size_t pixels = image.samples.size();
-  for (size_t i = 0; i < pixels;) {
-    // Eight pixels at once where they are of one run, which they mostly are.
-    const size_t step = i + 8 <= pixels && IsRunOfEight(in + i) ? 8 : 1;
-    std::fill_n(ids + i, step, table[in[i]]);
+  for (size_t i = 0; i < pixels; i = RunEnd(in, i, pixels)) {
     any_odd |= is_odd[in[i]] != 0;
-    i += step;
+    any_changes |= table[in[i]] != in[i];
+  }
+  if (!any_changes) std::copy_n(in, pixels, ids);
+  for (size_t i = 0; any_changes && i < pixels;) {
+    const size_t end = RunEnd(in, i, pixels);
+    std::fill(ids + i, ids + end, table[in[i]]);
+    i = end;
   }
   if (!any_odd) return;
   std::array<uint64_t, 256> counts = {};

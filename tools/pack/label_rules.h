@@ -13,8 +13,9 @@ namespace shardmill {
 constexpr uint32_t kLabelColorFlag = 1u << 31;
 
 struct SourceFile {
-  std::string path;    // below the source folder
-  uint64_t bytes = 0;  // when it was listed
+  std::string path;        // below the source folder
+  uint64_t bytes = 0;      // when it was listed
+  int64_t changed_ns = 0;  // likewise: when it was changed last, since 1970
 };
 
 // Class ids for the values of label files, in place of the values themselves.

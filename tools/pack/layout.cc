@@ -295,7 +295,7 @@ bool LayoutOptions::Wants(const std::string& split) const {
 }
 
 Result<InputSet> ReadInputSet(const std::string& source, const LayoutOptions& options) {
-  ASSIGN_OR_RETURN(FolderListing listing, ScanFolder(source));
+  ASSIGN_OR_RETURN(FolderListing listing, ScanFolder(source, options.threads));
   if (listing.files.empty()) return NothingToRead(listing);
   std::vector<ClassInfo> classes;
   if (options.classes_file.has_value()) {

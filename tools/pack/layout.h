@@ -35,6 +35,7 @@ struct LayoutOptions {
   std::optional<uint32_t> label_tolerance;
   PairOptions pairs;
   std::string list;                // for layouts list and csv: a file below the source
+  int threads = 1;                 // that list the folder
   bool keep_category_ids = false;  // for the layouts of COCO: class ids are the category ids
 
   bool Wants(const std::string& split) const;  // by name

@@ -1,11 +1,11 @@
 #include "tools/pack/measure.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "proto/manifest.pb.h"
 #include "reader/statistics.h"
+#include "tools/pack/id_runs.h"
 #include "tools/pack/pixel_sums.h"
 
 namespace shardmill {
@@ -13,24 +13,12 @@ namespace {
 
 constexpr size_t kChannels = 3;
 
-// True when the eight bytes from `ids` on hold one id only.
-template <typename Id>
-bool IsWordOfOneId(const Id* ids) {
-  constexpr uint64_t kOnes = sizeof(Id) == 1 ? 0x0101010101010101u : 0x0001000100010001u;
-  uint64_t word;
-  std::memcpy(&word, ids, sizeof word);
-  return word == ids[0] * kOnes;
-}
-
-// Labels consist of long runs of one id, so most words can be counted at once.
 template <typename Id>
 void CountRow(const Id* row, size_t width, std::vector<uint64_t>* counts) {
-  constexpr size_t kIdsPerWord = 8 / sizeof(Id);
   for (size_t x = 0; x < width;) {
-    const bool whole_word = x + kIdsPerWord <= width && IsWordOfOneId(row + x);
-    const size_t step = whole_word ? kIdsPerWord : 1;
-    (*counts)[row[x]] += step;
-    x += step;
+    const size_t end = RunEnd(row, x, width);
+    (*counts)[row[x]] += end - x;
+    x = end;
   }
 }
 
@@ -96,9 +84,14 @@ void MeasureImage(const RgbImage& image, const std::vector<PixelSpan>& rows,
                   proto::Statistics* statistics) {
   if (image.sample_bytes == 2) return MeasureWideImage(image, rows, statistics);
   RgbSums sums;
-  for (size_t y = 0; y < rows.size(); ++y) {
+  for (size_t y = 0; y < rows.size();) {
+    // Whole rows follow on each other: a vector at the end of one goes on in the next.
     const size_t first = y * image.size.width + rows[y].begin;
-    AddRgbSums(image.pixels + kChannels * first, rows[y].end - rows[y].begin, &sums);
+    size_t pixels = rows[y].end - rows[y].begin;
+    while (++y < rows.size() && first + pixels == y * image.size.width + rows[y].begin) {
+      pixels += rows[y].end - rows[y].begin;
+    }
+    AddRgbSums(image.pixels + kChannels * first, pixels, &sums);
   }
   statistics->set_image_pixels(PixelsOf(rows));
   for (size_t c = 0; c < kChannels; ++c) {

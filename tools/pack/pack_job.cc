@@ -1,5 +1,7 @@
 #include "tools/pack/pack_job.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -67,6 +69,14 @@ Status CheckOutput(const PackOptions& options) {
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Records are made by one thread and freed by another, a block at a time. The allocator would give
+// their memory back to the system each time, and take it anew page by page.
+void KeepFreedMemory() {
+  constexpr int kLargestKept = 32 << 20;  // the most that glibc takes
+  ::mallopt(M_MMAP_THRESHOLD, kLargestKept);
+  ::mallopt(M_TRIM_THRESHOLD, 2 * kLargestKept);
 }
 
 std::string SizesNote(const SetSizes& sizes) {
@@ -139,7 +149,9 @@ void PackJob::AddNote(const std::string& note) {
 }
 
 Status PackJob::MakePackPlan() {
-  ASSIGN_OR_RETURN(InputSet set, ReadInputSet(options_.source, options_.layout));
+  LayoutOptions layout = options_.layout;
+  layout.threads = threads_;
+  ASSIGN_OR_RETURN(InputSet set, ReadInputSet(options_.source, layout));
   RETURN_IF_ERROR(MakeSplits(options_.split_rule, options_.seed, &set));
   layout_ = set.layout;
   notes_ = set.notes;
@@ -155,6 +167,7 @@ Status PackJob::MakePackPlan() {
 }
 
 Result<int> PackJob::Run() {
+  KeepFreedMemory();
   RETURN_IF_ERROR(CheckOutput(options_));
   ASSIGN_OR_RETURN(threads_, ResolveThreads(options_.jobs, launch_.local_size));
   RETURN_IF_ERROR(MakePackPlan());
@@ -239,6 +252,7 @@ void PackJob::WriteReport(const PackResult& result) {
   ReportContext context;
   context.source = options_.source;
   context.notes = notes_;
+  context.threads = threads_;
   context.inputs = plan_.inputs();
   context.source_bytes = plan_.source_bytes();
   context.conversions = ConvertedImages(result);

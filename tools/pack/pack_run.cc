@@ -1,5 +1,6 @@
 #include "tools/pack/pack_run.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -19,6 +20,12 @@ namespace {
 // Decoded, converted and encoded forms of one record live at once.
 constexpr uint64_t kCopiesInFlight = 4;
 constexpr uint64_t kMaxBytesInFlight = uint64_t{1} << 29;
+
+// Smaller records are handed to a thread and back in batches of about so many bytes.
+constexpr uint64_t kBatchBytes = uint64_t{256} << 10;
+constexpr uint64_t kMaxBatch = 32;
+// So many batches for each thread at least, lest one of them ends long after the others.
+constexpr uint64_t kBatchesPerThread = 16;
 
 constexpr char kAllDropped[] = "too much of each of its windows is ignored (--max-ignore)";
 
@@ -47,6 +54,9 @@ PipelineOptions PackRun::Impl::Pipeline(const ShardSequence& shards) const {
   PipelineOptions pipeline;
   pipeline.threads = static_cast<int>(encoders.size());
   pipeline.max_bytes = kMaxBytesInFlight;
+  pipeline.batch =
+      std::min({kMaxBatch, kBatchBytes / std::max<uint64_t>(1, plan.largest_record_bytes),
+                shards.inputs() / (encoders.size() * kBatchesPerThread)});
   pipeline.item_bytes = [&](uint64_t index) {
     const ShardSequence::Place place = shards.Find(index);
     const uint64_t records_per_input = place.split->expected_records / place.split->samples.size();

@@ -1,7 +1,5 @@
 #include "tools/pack/pack_state.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <charconv>
 #include <string_view>
@@ -17,12 +15,6 @@ constexpr std::string_view kFirstLine = "shardmill pack state 2";
 constexpr std::string_view kEnd = "end ";
 constexpr uint64_t kMaxStateBytes = uint64_t{1} << 36;
 constexpr size_t kDifferencesShown = 5;
-
-int64_t ChangeTime(const std::string& root, const SourceFile& file) {
-  struct stat info;
-  if (file.path.empty() || ::stat(JoinPath(root, file.path).c_str(), &info) != 0) return 0;
-  return int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec;
-}
 
 void AddInput(const InputState& input, std::string* text) {
   *text += input.key;
@@ -200,11 +192,10 @@ PackState MakePackState(const PackPlan& plan, const PackOptions& options) {
     split_state.name = split.name;
     split_state.problems = split.problems.size();
     for (const Sample& sample : split.samples) {
-      split_state.inputs.push_back(
-          {sample.key,
-           sample.image.bytes,
-           sample.label.bytes,
-           {ChangeTime(plan.root, sample.image), ChangeTime(plan.root, sample.label)}});
+      split_state.inputs.push_back({sample.key,
+                                    sample.image.bytes,
+                                    sample.label.bytes,
+                                    {sample.image.changed_ns, sample.label.changed_ns}});
     }
   }
   return state;

@@ -132,8 +132,8 @@ Result<Sample> MakePair(const ListedFile& image, const ListedFile& label) {
   }
   Sample sample;
   ASSIGN_OR_RETURN(sample.key, RecordKey(image.path));
-  sample.image = {image.path, image.bytes};
-  sample.label = {label.path, label.bytes};
+  sample.image = {image.path, image.bytes, image.changed_ns};
+  sample.label = {label.path, label.bytes, label.changed_ns};
   return sample;
 }
 

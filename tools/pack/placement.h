@@ -71,6 +71,7 @@ struct Placement {
 
   // The part of the resized image that the window shows; its size is 0 × 0 when there is none.
   Region Visible() const;
+  bool IsPadded() const { return Visible().size != window; }
   bool ShowsAll() const { return window == resized && y == 0 && x == 0; }
   // The same window, for an image that holds only `part` of the source: all that the window shows,
   // and the whole source when it will be resized.

@@ -298,18 +298,15 @@ Status SampleEncoder::EncodeImage(const ImagePart& image, const Placement& place
   if (kept_jpeg_.has_value()) {
     record->fields.push_back(*std::exchange(kept_jpeg_, std::nullopt));
   } else {
-    const FieldSpec& spec = plan_.schema.fields[0];
-    placed = {size, PlaceImage(image, placement), image.rgb.sample_bytes};
-    const uint64_t pixel_bytes =
-        options_.bands ? plan_.raster.PixelBytes() : uint64_t{placed.pixel_bytes()};
-    ASSIGN_OR_RETURN(EncodedField field,
-                     image_encoder_.Encode(spec, placed.pixels, size.pixels() * pixel_bytes,
-                                           VariableDims(spec, size)));
-    if (spec.codec == Codec::kJpeg) {
-      RETURN_IF_ERROR(DecodeStored(field, size));
+    ASSIGN_OR_RETURN(EncodedField field, EncodePlaced(image, placement, &placed));
+    record->fields.push_back(std::move(field));
+    const EncodedField& stored = record->fields.back();
+    if (plan_.schema.fields[0].codec == Codec::kRaw) {
+      placed.pixels = reinterpret_cast<const uint8_t*>(stored.bytes.data());
+    } else if (plan_.schema.fields[0].codec == Codec::kJpeg) {
+      RETURN_IF_ERROR(DecodeStored(stored, size));
       placed.pixels = stored_pixels_.data();
     }
-    record->fields.push_back(std::move(field));
   }
   if (options_.bands.has_value()) {
     MeasureRaster(placed.pixels, size, plan_.raster, placement.ShownRows(), &statistics_);
@@ -317,6 +314,25 @@ Status SampleEncoder::EncodeImage(const ImagePart& image, const Placement& place
     MeasureImage(placed, placement.ShownRows(), &statistics_);
   }
   return OkStatus();
+}
+
+Result<EncodedField> SampleEncoder::EncodePlaced(const ImagePart& image, const Placement& placement,
+                                                 RgbImage* placed) {
+  const FieldSpec& spec = plan_.schema.fields[0];
+  const ImageSize size = placement.window;
+  placed->sample_bytes = image.rgb.sample_bytes;
+  const Placement in_part = placement.Within(image.part);
+  const bool is_window =
+      !placement.augmentation.has_value() && !options_.bands.has_value() && !in_part.IsPadded();
+  if (spec.codec == Codec::kRaw && is_window) {
+    return image_encoder_.EncodeOwned(spec, CutWindow(image.rgb, in_part),
+                                      VariableDims(spec, size));
+  }
+  placed->pixels = PlaceImage(image, placement);
+  const uint64_t pixel_bytes =
+      options_.bands ? plan_.raster.PixelBytes() : uint64_t{placed->pixel_bytes()};
+  return image_encoder_.Encode(spec, placed->pixels, size.pixels() * pixel_bytes,
+                               VariableDims(spec, size));
 }
 
 const uint8_t* SampleEncoder::PlaceImage(const ImagePart& image, const Placement& placement) {

@@ -78,6 +78,10 @@ class SampleEncoder {
   Status CheckLabels(const Sample& sample, EncodedSample* encoded);
   Status CheckSizes(ImageSize image, const GeometryOptions& geometry) const;
   Status EncodeImage(const ImagePart& image, const Placement& placement, EncodedRecord* record);
+  // The field of the record's pixels. Sets how many bytes a sample has, and where the pixels are
+  // unless they are stored raw.
+  Result<EncodedField> EncodePlaced(const ImagePart& image, const Placement& placement,
+                                    RgbImage* placed);
   // The pixels of the record, in `image` or cut_.
   const uint8_t* PlaceImage(const ImagePart& image, const Placement& placement);
   // The pixels that a reader will get, which JPEG changes: fills stored_pixels_.

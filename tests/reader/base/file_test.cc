@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace shardmill {
 namespace {
@@ -79,6 +81,29 @@ TEST_F(AtomicFileTest, PiecesOfAnySizeStandInTheOrderOfTheirAppends) {
   ASSERT_TRUE(file->Commit().ok());
   const auto content = ReadFile(Path(), 64 * kMebibyte);
   ASSERT_TRUE(content.ok()) << content.status().ToString();
+  EXPECT_TRUE(*content == expected);
+}
+
+// More pieces than one call of the system takes, on both sides of what is gathered.
+TEST_F(AtomicFileTest, ManyPiecesAtOnceAreTheFileThatTheyMakeOneByOne) {
+  auto file = AtomicFile::Create(Path());
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  std::string expected = "before";
+  ASSERT_TRUE(file->Append("before", 6).ok());
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < 2500; ++i)
+    texts.emplace_back(i % 7 * 500, static_cast<char>('a' + i % 26));
+  texts.emplace_back(size_t{5} << 20, 'L');
+  texts.emplace_back("end");
+  const std::vector<std::string_view> pieces(texts.begin(), texts.end());
+  for (const std::vector<std::string_view>& some : {pieces, {}, {texts[1]}, pieces}) {
+    ASSERT_TRUE(file->AppendAll(some).ok());
+    for (const std::string_view piece : some) expected += piece;
+    EXPECT_EQ(file->size(), expected.size());
+  }
+  ASSERT_TRUE(file->Commit().ok());
+  const auto content = ReadFile(Path(), uint64_t{64} << 20);
+  ASSERT_TRUE(content.ok());
   EXPECT_TRUE(*content == expected);
 }
 

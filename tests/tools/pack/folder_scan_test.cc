@@ -1,5 +1,6 @@
 #include "tools/pack/folder_scan.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -36,6 +37,34 @@ TEST(FolderScan, FilesAreSortedByPath) {
   EXPECT_TRUE(listing->HasFolder("b-c"));
   EXPECT_EQ(listing->FilesIn(""), (std::vector<std::string>{"Z.png", "a.png", "b.png"}));
   EXPECT_EQ(listing->FoldersIn(""), (std::vector<std::string>{"b", "b-c"}));
+}
+
+// As many as are asked for at once, and more.
+TEST(FolderScan, ListingIsTheSameOnSeveralThreads) {
+  TestFolder folder("threads");
+  for (int i = 0; i < 2100; ++i) folder.Write("a/" + std::to_string(i), std::string(i % 5, 'x'));
+  folder.Write("a/b/1", "");
+  fs::create_symlink("nowhere", folder.At("a/dead"));
+  const Result<FolderListing> one = ScanFolder(folder.path());
+  const Result<FolderListing> three = ScanFolder(folder.path(), 3);
+  ASSERT_TRUE(one.ok() && three.ok());
+  EXPECT_EQ(one->files.size(), 2101u);
+  EXPECT_EQ(Paths(*three), Paths(*one));
+  EXPECT_EQ(three->folders, one->folders);
+  EXPECT_EQ(three->notes, one->notes);
+  EXPECT_EQ(three->unreadable.size(), 1u);
+  for (size_t i = 0; i < one->files.size(); ++i) {
+    ASSERT_EQ(three->files[i].bytes, one->files[i].bytes);
+    ASSERT_EQ(three->files[i].changed_ns, one->files[i].changed_ns);
+  }
+}
+
+TEST(FolderScan, ListedTimeIsThatOfTheLastChange) {
+  TestFolder folder("time");
+  folder.Write("a", "x");
+  const timespec times[2] = {{1, 0}, {1234567890, 123}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, folder.At("a").c_str(), times, 0), 0);
+  EXPECT_EQ(ScanFolder(folder.path())->files[0].changed_ns, 1234567890000000123);
 }
 
 TEST(FolderScan, HiddenFilesAreCounted) {

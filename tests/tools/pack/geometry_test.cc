@@ -50,6 +50,20 @@ TEST(Geometry, WindowOfAPartShowsTheSamePixels) {
   }
 }
 
+TEST(Geometry, WindowWithoutPaddingIsWhatCutImageGives) {
+  const ClassIdMap labels = Labels({20, 30}, 2, 200);
+  const std::vector<uint8_t> image = ImageOf(labels);
+  for (const ImageSize crop : {ImageSize{7, 9}, ImageSize{20, 9}, ImageSize{8, 30}, labels.size}) {
+    GeometryOptions options;
+    options.crop = crop;
+    const Placement placement = Place(options, labels.size, "key");
+    std::vector<uint8_t> cut;
+    CutImage({labels.size, image.data()}, placement, 77, &cut);
+    const std::string window = CutWindow({labels.size, image.data()}, placement);
+    EXPECT_EQ(window, std::string(cut.begin(), cut.end()));
+  }
+}
+
 TEST(Geometry, WindowOfAResizedImageIsNotMoved) {
   GeometryOptions options;
   options.resize = ResizeRule{ResizeRule::Kind::kExact, {10, 10}, 0};

@@ -69,6 +69,32 @@ TEST(LabelDecode, PaletteAndRgbOfOneSceneGiveTheSameIds) {
   EXPECT_EQ(palette.bytes, rgb.bytes);
 }
 
+// Runs are taken at once, also where colours share bytes with their neighbours.
+TEST(LabelDecode, RunsOfColorsAndOfGrayGetTheIdsOfTheirPixels) {
+  const std::vector<uint32_t> colors = {0x000000, 0x0000FF, 0xFF0000, 0xFFFF00, 0xFFFFFF};
+  LabelDecoder by_color(Options(Classes(colors), true, std::nullopt, DType::kU8));
+  LabelDecoder by_value(Options(Classes(colors), false, std::nullopt, DType::kU8));
+  RandomStream random(3);
+  for (const uint64_t longest : {1, 4, 30}) {
+    const ImageSize size = {1, static_cast<uint32_t>(random.Below(300) + 1)};
+    std::vector<uint8_t> ids;
+    while (ids.size() < size.width) {
+      const auto id = static_cast<uint8_t>(random.Below(colors.size()));
+      ids.insert(ids.end(), random.Below(longest) + 1, id);
+    }
+    ids.resize(size.width);
+    std::vector<uint32_t> pixels;
+    for (const uint8_t id : ids) pixels.push_back(colors[id]);
+    ClassIdMap map;
+    UnknownValues unknown;
+    ASSERT_TRUE(by_color.Decode(ColorLabel(size, pixels), &map, &unknown).ok());
+    EXPECT_EQ(map.bytes, ids);
+    ASSERT_TRUE(by_value.Decode(GrayLabel(size, {ids.begin(), ids.end()}), &map, &unknown).ok());
+    EXPECT_EQ(map.bytes, ids);
+    EXPECT_TRUE(unknown.empty());
+  }
+}
+
 TEST(LabelDecode, AlphaOfColorLabelsIsIgnored) {
   LabelDecoder decoder(Options(Classes(kThree), true, std::nullopt, DType::kU8));
   SourceImage image = FromPng(Png(MakeImage({1, 2}, 4, [](int, int x, int c) {

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "proto/manifest.pb.h"
+#include "tools/pack/id_runs.h"
 #include "tools/random_stream.h"
 
 namespace shardmill {
@@ -56,6 +59,42 @@ TEST(Measure, ClassPixelsAndIgnore) {
   EXPECT_EQ(statistics.class_image_pixels(2), 6u);
   EXPECT_EQ(statistics.class_image_pixels(1), 0u);
   EXPECT_EQ(statistics.ignore_pixels(), 2u);
+}
+
+template <typename Id>
+void ExpectRunsCounted() {
+  RandomStream random(5);
+  for (const uint32_t longest : {1u, 3u, 20u, 300u}) {
+    ClassIdMap labels = {{1, static_cast<uint32_t>(random.Below(1000) + 1)},
+                         sizeof(Id) == 1 ? DType::kU8 : DType::kU16,
+                         {}};
+    labels.bytes.resize(labels.size.pixels() * sizeof(Id));
+    auto* ids = reinterpret_cast<Id*>(labels.bytes.data());
+    std::vector<uint64_t> counts(7);
+    size_t run_end = 0;
+    for (size_t i = 0; i < labels.size.width; ++i) {
+      if (i == run_end) run_end += 1 + random.Below(longest);
+      ids[i] = i + 1 == run_end || i == 0 ? static_cast<Id>(random.Below(7)) : ids[i - 1];
+      ++counts[ids[i]];
+    }
+    for (size_t begin = 0; begin < labels.size.width;
+         begin = RunEnd(ids, begin, labels.size.width)) {
+      const size_t end = RunEnd(ids, begin, labels.size.width);
+      const Id* last = std::find_if(ids + begin, ids + labels.size.width,
+                                    [&](Id id) { return id != ids[begin]; });
+      ASSERT_EQ(ids + end, last);
+    }
+    proto::Statistics statistics;
+    MeasureLabels(labels, {0, 0, labels.size}, 7, &statistics);
+    for (int id = 0; id < 7; ++id) {
+      EXPECT_EQ(statistics.class_pixels(id), counts[static_cast<size_t>(id)]);
+    }
+  }
+}
+
+TEST(Measure, RunsOfAnyLengthAreCountedWhole) {
+  ExpectRunsCounted<uint8_t>();
+  ExpectRunsCounted<uint16_t>();
 }
 
 TEST(Measure, PaddingOutsideTheRegionIsNotCounted) {

@@ -158,7 +158,7 @@ Status CocoReader::AddPicture(const AnnotationFile& file, const CocoImage& image
   for (const std::string& path : {folder + "/" + name, std::string(NameOf(folder)) + "/" + name}) {
     const ListedFile* found = input_.listing.Find(path);
     if (found == nullptr) continue;
-    sample->label = {found->path, found->bytes};
+    sample->label = {found->path, found->bytes, found->changed_ns};
     return OkStatus();
   }
   return NotFoundError("there is no picture " + folder + "/" + name);
@@ -210,7 +210,7 @@ Status CocoReader::ReadFile(const AnnotationFile& file) {
                    ReadCocoIndex(JoinPath(input_.listing.root, file.file->path)));
   const Status status = AddClasses(index);
   if (!status.ok()) return status.WithContext(file.file->path);
-  set_->labels.parts_files.push_back({file.file->path, file.file->bytes});
+  set_->labels.parts_files.push_back({file.file->path, file.file->bytes, file.file->changed_ns});
   if (index.annotations_without_image > 0) {
     set_->notes.push_back(file.file->path + ": " + std::to_string(index.annotations_without_image) +
                           " of " + std::to_string(index.annotations) +

@@ -86,7 +86,7 @@ Status CvatReader::Read() {
     return NotFoundError("there is no " + std::string(kFile) + " in " + input_.listing.root);
   }
   set_->labels.form = LabelForm::kCvat;
-  set_->labels.parts_files = {{file_->path, file_->bytes}};
+  set_->labels.parts_files = {{file_->path, file_->bytes, file_->changed_ns}};
   const std::string path = JoinPath(input_.listing.root, kFile);
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxXmlBytes));
   pugi::xml_document document;

@@ -143,7 +143,7 @@ Status ClassFolderReader::AddFile(const ListedFile& file, size_t parent_bytes, I
   ASSIGN_OR_RETURN(uint32_t class_id, ClassOf(name, file.path));
   Sample sample;
   sample.key = key;
-  sample.image = {file.path, file.bytes};
+  sample.image = {file.path, file.bytes, file.changed_ns};
   sample.class_id = class_id;
   split->samples.push_back(std::move(sample));
   return OkStatus();

@@ -156,7 +156,7 @@ Status ClassListReader::AddRow(const Row& row, InputSplit* split) {
   }
   Sample sample;
   ASSIGN_OR_RETURN(sample.key, RecordKey(image->path));
-  sample.image = {image->path, image->bytes};
+  sample.image = {image->path, image->bytes, image->changed_ns};
   ASSIGN_OR_RETURN(sample.class_id, ClassOf(row));
   split->samples.push_back(std::move(sample));
   return OkStatus();

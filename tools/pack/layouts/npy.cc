@@ -137,7 +137,7 @@ class ArrayListReader {
       if (file == nullptr) {
         split.problems.push_back({key, "the listed file does not exist below the source folder"});
       } else {
-        split.samples.push_back({key, {file->path, file->bytes}, {}, id->second});
+        split.samples.push_back({key, {file->path, file->bytes, file->changed_ns}, {}, id->second});
       }
     }
     return split;

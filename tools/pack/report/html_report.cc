@@ -261,7 +261,8 @@ std::string Page::Recipe() const {
 
 Result<std::string> Page::Make() const {
   ASSIGN_OR_RETURN(const SourceSizes sizes, CountSourceSizes(set_));
-  ASSIGN_OR_RETURN(const std::string samples, DrawSamples(set_, palette_, kSamples));
+  ASSIGN_OR_RETURN(const std::string samples,
+                   DrawSamples(set_, palette_, kSamples, context_.threads));
   const std::string hint =
       segmentation_ ? "<p class=\"note\">Point at a picture to see it without its label.</p>\n"
                     : "";

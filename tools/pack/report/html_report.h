@@ -22,6 +22,7 @@ struct ReportContext {
   uint64_t source_bytes = 0;  // of all inputs, as listed
   // What was converted, and how many images; empty where it is not known.
   std::vector<std::pair<std::string, uint64_t>> conversions;
+  int threads = 1;  // that draw the samples; the page is the same
 };
 
 Result<std::string> MakeHtmlReport(const std::string& folder, const ReportContext& context);

@@ -10,7 +10,8 @@
 namespace shardmill {
 
 // `count` records, taken evenly from the splits: <figure> elements, the label over the image. A
-// record that cannot be shown says why. Deterministic; safe for concurrent use.
-Result<std::string> DrawSamples(const ShardSet& set, const ClassPalette& palette, uint64_t count);
+// record that cannot be shown says why. The same on any number of threads; safe for concurrent use.
+Result<std::string> DrawSamples(const ShardSet& set, const ClassPalette& palette, uint64_t count,
+                                int threads);
 
 }  // namespace shardmill

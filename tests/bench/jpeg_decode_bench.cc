@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/bench/decode_timing.h"
+#include "tests/bench/jpeg_pictures.h"
 #include "tools/pack/decode/jpeg_fast.h"
 
 namespace shardmill {
@@ -20,31 +21,8 @@ namespace {
 
 constexpr int kRounds = 9;
 constexpr size_t kFiles = 40;
-constexpr int kHeight = 960;
-constexpr int kWidth = 1280;
+constexpr int kHeight = kPictureHeight, kWidth = kPictureWidth;
 constexpr JpegWindow kCrop = {(kHeight - 512) / 2, (kWidth - 512) / 2, 512, 512};
-
-// Pictures side by side at their own size: enlarging them would leave little detail to decode.
-std::string MakeJpeg(const std::vector<std::string>& pngs, size_t first) {
-  cv::Mat all(kHeight, kWidth, CV_8UC3, cv::Scalar(0, 0, 0));
-  size_t next = first;
-  for (int y = 0; y < kHeight;) {
-    int row_height = kHeight - y;
-    for (int x = 0; x < kWidth;) {
-      const std::string& png = pngs[next++ % pngs.size()];
-      const cv::Mat bytes(1, static_cast<int>(png.size()), CV_8U, const_cast<char*>(png.data()));
-      const cv::Mat tile = cv::imdecode(bytes, cv::IMREAD_COLOR);
-      const cv::Rect part(0, 0, std::min(tile.cols, kWidth - x), std::min(tile.rows, kHeight - y));
-      tile(part).copyTo(all(part + cv::Point(x, y)));
-      x += part.width;
-      row_height = std::min(row_height, part.height);
-    }
-    y += row_height;
-  }
-  std::vector<uchar> jpeg;
-  cv::imencode(".jpg", all, jpeg, {cv::IMWRITE_JPEG_QUALITY, 90});
-  return std::string(jpeg.begin(), jpeg.end());
-}
 
 struct Seconds {
   double opencv = 0;  // full decode and copy of the crop
@@ -91,7 +69,7 @@ int Main(int argc, char** argv) {
   Seconds sum;
   double file_bytes = 0;
   for (size_t i = 0; i < kFiles; ++i) {
-    const std::string jpeg = MakeJpeg(pngs, i * 9);
+    const std::string jpeg = MakeJpegPicture(pngs, i * 9);
     file_bytes += static_cast<double>(jpeg.size());
     Time(jpeg, &sum);
   }

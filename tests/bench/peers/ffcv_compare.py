@@ -28,6 +28,7 @@ def parse_arguments():
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--epochs", type=int, default=6, help="of each way of reading")
     parser.add_argument("--write-rounds", type=int, default=2)
+    parser.add_argument("--writing-only", action="store_true")
     return parser.parse_args()
 
 
@@ -158,7 +159,8 @@ def main():
     pairs = Pairs(arguments.source)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         beton = compare_writing(pairs, arguments, folder)
-        compare_reading(beton, arguments, folder)
+        if not arguments.writing_only:
+            compare_reading(beton, arguments, folder)
 
 
 if __name__ == "__main__":

@@ -124,11 +124,11 @@ Options RunOptions() {
       {"precision",
        "Run",
        "NAME",
-       "f32, or bf16: training's convolutions round what they multiply, and add in f32; for CPUs "
-       "with AVX-512 BF16 or AMX",
+       "f32, or what training's convolutions round to before they multiply, adding in f32: bf16, "
+       "for CPUs with AVX-512 BF16 or AMX, or tf32, for GPUs",
        0,
        0,
-       {"f32", "bf16"}},
+       {"f32", "bf16", "tf32"}},
       {"threads", "Run", "N", "Compute threads; 0: one per CPU this process may use", 0, 1024},
       {"loader_threads", "Run", "N", "Threads that read and augment records", 1, 1024},
       {"seed", "Run", "N", "Of the initial weights, the order of records and their augmentation"},

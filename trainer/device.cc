@@ -45,46 +45,73 @@ std::string OnednnVersion() {
          std::to_string(version->patch);
 }
 
-// OK is not yet among the answers: the kernels of the backend are not joined to its convolutions.
-Status CheckCuda(int local_rank) {
-  RETURN_IF_ERROR(OpenCudaDevice(local_rank).status());
+Result<std::unique_ptr<OpTable>> OpenCpuOps(const std::string& precision) {
+  if (precision == "tf32") {
+    return InvalidArgumentError("--precision tf32 is for GPUs; the CPU has f32 and bf16");
+  }
+  Result<std::unique_ptr<OpTable>> ops = CreateOnednnOps(
+      precision == "bf16" ? ConvolutionPrecision::kBf16 : ConvolutionPrecision::kF32);
+  return ops.ok() ? std::move(ops) : ops.status().WithContext("--precision " + precision);
+}
+
+Result<std::unique_ptr<OpTable>> OpenCudaOps(const DeviceRequest& request) {
+  RETURN_IF_ERROR(OpenCudaDevice(request.local_rank).status());
+  if (request.deterministic) {
+    return UnavailableError(
+        "GPUs do not give the same bits on any number of ranks yet, as "
+        "--deterministic asks");
+  }
+  if (request.precision == "bf16") {
+    return UnavailableError("training in bf16 is not there yet on GPUs; --precision tf32 is");
+  }
+  // The kernels of the backend are not joined to its convolutions yet.
   return UnavailableError("the CUDA backend of this version prepares plans, but does not train");
+}
+
+Result<int> SetThreads(const DeviceRequest& request) {
+  ASSIGN_OR_RETURN(const int threads, ResolveThreads(request.threads, request.local_ranks));
+  omp_set_dynamic(0);
+  omp_set_num_threads(threads);
+  return threads;
+}
+
+void NoteCrowd(const DeviceRequest& request, Device* device) {
+  const int cpus = AllowedCpus();
+  if (device->threads * request.local_ranks <= cpus) return;
+  if (!device->notice.empty()) device->notice += "; ";
+  device->notice +=
+      (request.local_ranks > 1 ? std::to_string(request.local_ranks) + " ranks of " : "") +
+      std::to_string(device->threads) + " threads on " + std::to_string(cpus) +
+      " CPUs will be slower than " + std::to_string(cpus) + " threads in all";
 }
 
 }  // namespace
 
-Result<Device> OpenDevice(const std::string& name, int threads, int local_ranks, int local_rank,
-                          const std::string& precision) {
+Result<Device> OpenDevice(const DeviceRequest& request) {
   Device device;
-  if (name == "reference") {
-    if (precision != "f32") {
+  if (request.name == "reference") {
+    if (request.precision != "f32") {
       return InvalidArgumentError("--device reference computes in double: leave out --precision");
     }
     device.threads = 1;
     device.ops = CreateReferenceOps(ElementType::kF32);
     return device;
   }
-  if (name == "cuda" || name == "auto") {
-    const Status status = CheckCuda(local_rank);
-    if (name == "cuda")
-      return UnavailableError("--device cuda: " + status.message() +
+  ASSIGN_OR_RETURN(device.threads, SetThreads(request));
+  if (request.name == "cuda" || request.name == "auto") {
+    auto ops = OpenCudaOps(request);
+    if (ops.ok()) {
+      device.ops = std::move(*ops);
+      return device;
+    }
+    if (request.name == "cuda") {
+      return UnavailableError("--device cuda: " + ops.status().message() +
                               "; or use --device cpu or auto");
-    device.notice = "taking the CPU: " + status.message();
+    }
+    device.notice = "taking the CPU: " + ops.status().message();
   }
-  ASSIGN_OR_RETURN(device.threads, ResolveThreads(threads, local_ranks));
-  omp_set_dynamic(0);
-  omp_set_num_threads(device.threads);
-  const int cpus = AllowedCpus();
-  if (device.threads * local_ranks > cpus) {
-    if (!device.notice.empty()) device.notice += "; ";
-    device.notice += (local_ranks > 1 ? std::to_string(local_ranks) + " ranks of " : "") +
-                     std::to_string(device.threads) + " threads on " + std::to_string(cpus) +
-                     " CPUs will be slower than " + std::to_string(cpus) + " threads in all";
-  }
-  Result<std::unique_ptr<OpTable>> ops = CreateOnednnOps(
-      precision == "bf16" ? ConvolutionPrecision::kBf16 : ConvolutionPrecision::kF32);
-  if (!ops.ok()) return ops.status().WithContext("--precision " + precision);
-  device.ops = std::move(ops).value();
+  NoteCrowd(request, &device);
+  ASSIGN_OR_RETURN(device.ops, OpenCpuOps(request.precision));
   return device;
 }
 
@@ -92,8 +119,13 @@ proto::Environment DescribeEnvironment(const Device& device) {
   proto::Environment environment;
   environment.set_program_version(std::string(kVersion));
   const bool is_reference = device.ops->name() == "reference";
-  environment.set_backend(is_reference ? "reference" : OnednnVersion());
-  environment.set_isa(is_reference ? "plain C++" : InstructionSet());
+  if (!device.name.empty()) {
+    environment.set_backend("CUDA");
+    environment.set_isa(device.name);
+  } else {
+    environment.set_backend(is_reference ? "reference" : OnednnVersion());
+    environment.set_isa(is_reference ? "plain C++" : InstructionSet());
+  }
   environment.set_threads(device.threads);
   environment.set_epoch_order_version(kEpochOrderVersion);
   return environment;

@@ -16,17 +16,26 @@ class Environment;
 struct Device {
   std::unique_ptr<OpTable> ops;
   int threads = 0;
+  std::string name;    // of a GPU, with the versions of its libraries; else empty
   std::string notice;  // what a user should know about the choice; may be empty
 };
 
-// `name` is auto, cpu, cuda, or reference (slow, one thread, for tests); `threads` 0 asks for one
-// per CPU that this process may use. Sets the number of compute threads of the process: call it
-// once, before anything computes. Unavailable when the device is not there, and says why.
-// `local_ranks` processes of this job share the CPUs of this host; this one is number `local_rank`
-// and takes the GPU of that number.
-// `precision` is f32, or bf16 for the convolutions of the CPU.
-Result<Device> OpenDevice(const std::string& name, int threads, int local_ranks = 1,
-                          int local_rank = 0, const std::string& precision = "f32");
+struct DeviceRequest {
+  // auto, cpu, cuda, or reference (slow, one thread, for tests).
+  std::string name;
+  int threads = 0;  // 0: one per CPU that this process may use
+  // So many processes of this job share this host; this one is number `local_rank`, and takes the
+  // GPU of that number.
+  int local_ranks = 1;
+  int local_rank = 0;
+  // The same bits on any number of ranks: what GPUs cannot do yet.
+  bool deterministic = false;
+  std::string precision = "f32";  // bf16 for the convolutions of the CPU, tf32 for those of GPUs
+};
+
+// Sets the number of compute threads of the process: call it once, before anything computes.
+// Unavailable when the device is not there, and says why.
+Result<Device> OpenDevice(const DeviceRequest& request);
 
 // Version of program, backend and instruction set, threads.
 proto::Environment DescribeEnvironment(const Device& device);

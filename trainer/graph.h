@@ -103,7 +103,7 @@ class Graph {
 
   // From now on every batch is a part of a larger one: batch norm takes its statistics over all
   // parts by `sums` (null: alone again), which must outlive the graph or the next call of this.
-  // Loss still needs the total weight. InvalidArgument where the ops do not use host memory.
+  // Loss still needs the total weight.
   Status ShareBatches(SharedSums* sums);
 
   // The most likely class per pixel of the last Forward, [n, h, w] of u8 or u16 host memory.

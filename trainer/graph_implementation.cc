@@ -269,10 +269,6 @@ Status Graph::Implementation::ReportDone(const LayerParameters& parameters,
 }
 
 Status Graph::Implementation::ShareBatches(SharedSums* sums) {
-  if (sums != nullptr && !ops_->host_memory()) {
-    return InvalidArgumentError("batches cannot be shared on the device " +
-                                std::string(ops_->name()));
-  }
   context_.shared_sums = sums;
   return OkStatus();
 }

@@ -76,10 +76,11 @@ int ParameterStore::AddStatistic(std::string name, StatisticKind kind, int64_t e
 Status ParameterStore::Allocate(OpTable* ops, uint64_t seed) {
   SHARDMILL_CHECK(ops_ == nullptr);
   const int64_t element_bytes = ElementBytes(ops->element_type());
-  ASSIGN_OR_RETURN(values_, DeviceBuffer::Create(ops, parameter_elements_ * element_bytes));
-  ASSIGN_OR_RETURN(gradients_, DeviceBuffer::Create(ops, parameter_elements_ * element_bytes));
+  ASSIGN_OR_RETURN(values_, DeviceBuffer::CreateShared(ops, parameter_elements_ * element_bytes));
+  ASSIGN_OR_RETURN(gradients_,
+                   DeviceBuffer::CreateShared(ops, parameter_elements_ * element_bytes));
   ASSIGN_OR_RETURN(running_statistics_,
-                   DeviceBuffer::Create(ops, statistic_elements_ * element_bytes));
+                   DeviceBuffer::CreateShared(ops, statistic_elements_ * element_bytes));
   ops_ = ops;
   return ops->element_type() == ElementType::kF32 ? FillInitialValues<float>(seed)
                                                   : FillInitialValues<double>(seed);

@@ -4,8 +4,9 @@
 // over ranks, a checkpoint or a hash is one loop over [0, parameter_elements()). Running
 // statistics of batch norm are a third buffer that no optimizer touches. Each tensor starts at a
 // multiple of kParameterAlignment elements; the gaps are zero in all three buffers and stay zero.
-// The buffers live in the memory of the op table; where OpTable::host_memory() is true they are
-// ordinary arrays. Immovable; not for concurrent use.
+// The buffers live in shared memory of the op table (OpTable::AllocateShared): the host may use
+// them between the calls of a graph, which wait for the device before they return. Immovable; not
+// for concurrent use.
 #pragma once
 
 #include <array>

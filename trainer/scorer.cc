@@ -63,8 +63,8 @@ std::string SoftLabelsOf(const LoadedCheckpoint& checkpoint, const Dataset& data
 Result<Scorer> PrepareScorer(const ScorerOptions& options, Communicator* ranks) {
   Scorer scorer;
   ASSIGN_OR_RETURN(scorer.device,
-                   OpenDevice(options.device, options.threads, ranks->layout().local_size,
-                              ranks->layout().local_rank));
+                   OpenDevice({options.device, options.threads, ranks->layout().local_size,
+                               ranks->layout().local_rank}));
   if (!scorer.device.notice.empty() && !options.quiet && ranks->rank() == 0) {
     std::fprintf(stderr, "note: %s\n", scorer.device.notice.c_str());
   }

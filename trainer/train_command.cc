@@ -11,6 +11,7 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "reader/base/interrupt.h"
+#include "reader/base/launch.h"
 #include "reader/console/json_writer.h"
 #include "reader/console/terminal.h"
 #include "reader/console/text_table.h"
@@ -18,6 +19,7 @@
 #include "trainer/comm/create_communicator.h"
 #include "trainer/comm/job_end.h"
 #include "trainer/config.h"
+#include "trainer/local_ranks.h"
 #include "trainer/logs/console.h"
 #include "trainer/train_loop.h"
 #include "trainer/train_setup.h"
@@ -45,6 +47,7 @@ struct TrainOptions {
   std::string trace;
   bool json = false;
   bool quiet = false;
+  int gpus = 1;
 };
 
 ConsoleOptions ConsoleFor(const TrainOptions& options, const TrainSetup& setup) {
@@ -223,10 +226,27 @@ Result<int> TrainOnRanks(const TrainOptions& options, const TrainRequest& reques
   return EndJob(ranks, OkStatus(), Known::kOnAllRanks);
 }
 
+// Returns where there is nothing to start.
+Status StartLocalRanks(const TrainOptions& options, const proto::TrainConfig& given) {
+  if (options.gpus == 1) return OkStatus();
+  ASSIGN_OR_RETURN(const Launch launch, DetectLaunch());
+  if (launch.size > 1) {
+    return InvalidArgumentError(
+        "--gpus starts the ranks itself; leave it out where mpirun or srun "
+        "does");
+  }
+  if (given.has_device() && given.device() != "cuda") {
+    return InvalidArgumentError("--gpus needs --device cuda, not " + given.device());
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> words, OwnWords());
+  return BecomeRanks(options.gpus, WordsOfRanks(words));
+}
+
 Result<int> RunTrain(const TrainOptions& options) {
-  RETURN_IF_ERROR(InstallInterruptHandlers());
   TrainRequest request;
   ASSIGN_OR_RETURN(request.given, options.flags.Given());
+  RETURN_IF_ERROR(StartLocalRanks(options, request.given));
+  RETURN_IF_ERROR(InstallInterruptHandlers());
   request.resume = options.resume->count() > 0;
   request.checkpoint = options.checkpoint;
   request.overwrite = options.overwrite;
@@ -249,6 +269,10 @@ void AddTrainCommand(CommandLine* commands) {
                         ->expected(0, 1)
                         ->type_name("[CHECKPOINT]")
                         ->group("Run");
+  app->add_option("--gpus", options->gpus, "Starts a rank on each of N GPUs of this host")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->type_name("N")
+      ->group("Run");
   app->add_flag("--overwrite", options->overwrite, "Replace the run that OUTPUT holds")
       ->group("Run");
   app->add_option("--trace", options->trace,

@@ -350,9 +350,14 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   RETURN_IF_ERROR(CheckConfig(setup.config));
   CompleteModelSize(&setup.config);
   const RankLayout& layout = request.communicator->layout();
-  ASSIGN_OR_RETURN(setup.device,
-                   OpenDevice(setup.config.device(), setup.config.threads(), layout.local_size,
-                              layout.local_rank, setup.config.precision()));
+  DeviceRequest device;
+  device.name = setup.config.device();
+  device.threads = setup.config.threads();
+  device.local_ranks = layout.local_size;
+  device.local_rank = layout.local_rank;
+  device.deterministic = setup.config.deterministic();
+  device.precision = setup.config.precision();
+  ASSIGN_OR_RETURN(setup.device, OpenDevice(device));
   if (!setup.device.notice.empty()) setup.notices.push_back(setup.device.notice);
   proto::Environment* environment = setup.description.mutable_environment();
   *environment = DescribeEnvironment(setup.device);

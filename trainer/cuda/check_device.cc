@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "trainer/cuda/comm/nccl_table.h"
 #include "trainer/cuda/dnn/convolution_plans.h"
 #include "trainer/cuda/driver.h"
 #include "trainer/cuda/runtime/cuda_status.h"
@@ -22,8 +23,8 @@ Status CheckDevice(int device, std::string* name) {
   const Status code =
       CudaStatus(CheckDeviceCode(), "run the kernels of this build on " + description.name());
   if (!code.ok()) return code.WithContext("this build has code for sm_80, sm_90 and later");
-  *name =
-      description.name() + "; CUDA " + CudaVersionText(CUDART_VERSION) + ", " + DnnLibraryName();
+  *name = description.name() + "; CUDA " + CudaVersionText(CUDART_VERSION) + ", " +
+          DnnLibraryName() + ", " + NcclLibraryName();
   return OkStatus();
 }
 

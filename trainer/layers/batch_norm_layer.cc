@@ -1,6 +1,7 @@
 #include "trainer/layers/batch_norm_layer.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace shardmill {
 namespace {
@@ -9,10 +10,15 @@ int64_t AlignedBytes(int64_t bytes) {
   return (bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
 }
 
+// Vectors per channel are f32 at least.
+int64_t VectorBytes(int64_t channels, ElementType type) {
+  return channels * (type == ElementType::kF64 ? 8 : 4);
+}
+
 }  // namespace
 
 int64_t BatchNormLayer::StateBytes() const {
-  return kStateVectors * AlignedBytes(shape_.c * ElementBytes(context_->ops->element_type()));
+  return kStateVectors * AlignedBytes(VectorBytes(shape_.c, context_->ops->element_type()));
 }
 
 void* BatchNormLayer::InState(void* state, StateVector vector) const {
@@ -29,6 +35,29 @@ BatchNormCall BatchNormLayer::Call(const LayerTensors& tensors) const {
   call.shift = context_->parameters->value_at(parameters_.shift);
   call.workspace = tensors.workspace;
   return call;
+}
+
+// Calls body(first, second) with two vectors of c elements where the host can read and write them.
+template <typename Body>
+Status BatchNormLayer::OnHost(void* first, void* second, const Body& body) {
+  OpTable& ops = *context_->ops;
+  const int64_t bytes = VectorBytes(shape_.c, ops.element_type());
+  void* vectors[2] = {first, second};
+  if (!ops.host_memory()) {
+    host_vectors_.resize(2 * shape_.c);
+    for (int i = 0; i < 2; ++i) {
+      void* host = host_vectors_.data() + i * shape_.c;
+      RETURN_IF_ERROR(ops.CopyToHost(*context_->stream, vectors[i], bytes, host));
+      vectors[i] = host;
+    }
+    RETURN_IF_ERROR(context_->stream->Synchronize());
+  }
+  RETURN_IF_ERROR(ops.element_type() == ElementType::kF64
+                      ? body(static_cast<double*>(vectors[0]), static_cast<double*>(vectors[1]))
+                      : body(static_cast<float*>(vectors[0]), static_cast<float*>(vectors[1])));
+  if (ops.host_memory()) return OkStatus();
+  RETURN_IF_ERROR(ops.CopyFromHost(*context_->stream, vectors[0], bytes, first));
+  return ops.CopyFromHost(*context_->stream, vectors[1], bytes, second);
 }
 
 template <typename T>
@@ -83,6 +112,18 @@ Status BatchNormLayer::ShareGradients(const T* dscale, const T* dshift, T* share
   return OkStatus();
 }
 
+// The statistics of the whole batch, without its padding.
+Status BatchNormLayer::FinishStatistics(void* mean, void* variance) {
+  const bool padded = context_->IsPadded(shape_);
+  shared_pixels_ = padded ? context_->valid_frames : shape_.Pixels();
+  if (!padded && context_->shared_sums == nullptr) return OkStatus();
+  return OnHost(mean, variance, [&](auto* host_mean, auto* host_variance) -> Status {
+    if (padded) LeaveOutPadding(host_mean, host_variance);
+    if (context_->shared_sums == nullptr) return OkStatus();
+    return ShareStatistics(host_mean, host_variance, &shared_pixels_);
+  });
+}
+
 Status BatchNormLayer::Forward(Phase phase, const LayerTensors& tensors) {
   OpTable& ops = *context_->ops;
   Stream& stream = *context_->stream;
@@ -96,22 +137,7 @@ Status BatchNormLayer::Forward(Phase phase, const LayerTensors& tensors) {
     void* variance = InState(tensors.state, kVariance);
     RETURN_IF_ERROR(
         ops.BatchNormStatistics(stream, shape_, call.x, mean, variance, tensors.workspace));
-    shared_pixels_ = shape_.Pixels();
-    if (context_->IsPadded(shape_)) {
-      shared_pixels_ = context_->valid_frames;
-      if (ops.element_type() == ElementType::kF32) {
-        LeaveOutPadding(static_cast<float*>(mean), static_cast<float*>(variance));
-      } else {
-        LeaveOutPadding(static_cast<double*>(mean), static_cast<double*>(variance));
-      }
-    }
-    if (context_->shared_sums != nullptr) {
-      RETURN_IF_ERROR(ops.element_type() == ElementType::kF32
-                          ? ShareStatistics(static_cast<float*>(mean),
-                                            static_cast<float*>(variance), &shared_pixels_)
-                          : ShareStatistics(static_cast<double*>(mean),
-                                            static_cast<double*>(variance), &shared_pixels_));
-    }
+    RETURN_IF_ERROR(FinishStatistics(mean, variance));
     RETURN_IF_ERROR(ops.BatchNormUpdateRunning(stream, shape_.c, shared_pixels_,
                                                context_->batch_norm_momentum, mean, variance,
                                                running_mean, running_variance));
@@ -136,13 +162,12 @@ Status BatchNormLayer::Backward(const LayerTensors& tensors, const LayerGradient
   if (context_->shared_sums != nullptr) {
     void* shared_dscale = InState(tensors.state, kSharedScaleGradient);
     void* shared_dshift = InState(tensors.state, kSharedShiftGradient);
-    RETURN_IF_ERROR(
-        ops.element_type() == ElementType::kF32
-            ? ShareGradients(static_cast<const float*>(dscale), static_cast<const float*>(dshift),
-                             static_cast<float*>(shared_dscale), static_cast<float*>(shared_dshift))
-            : ShareGradients(static_cast<const double*>(dscale), static_cast<const double*>(dshift),
-                             static_cast<double*>(shared_dscale),
-                             static_cast<double*>(shared_dshift)));
+    RETURN_IF_ERROR(stream.Synchronize());  // dscale and dshift lie in shared memory
+    RETURN_IF_ERROR(OnHost(shared_dscale, shared_dshift, [&](auto* to_dscale, auto* to_dshift) {
+      using T = std::remove_pointer_t<decltype(to_dscale)>;
+      return ShareGradients(static_cast<const T*>(dscale), static_cast<const T*>(dshift), to_dscale,
+                            to_dshift);
+    }));
     sums.dscale = shared_dscale;
     sums.dshift = shared_dshift;
   }

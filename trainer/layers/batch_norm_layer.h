@@ -39,6 +39,9 @@ class BatchNormLayer : public Layer {
   enum StateVector { kMean, kVariance, kSharedScaleGradient, kSharedShiftGradient, kStateVectors };
   void* InState(void* state, StateVector vector) const;
 
+  template <typename Body>
+  Status OnHost(void* first, void* second, const Body& body);
+  Status FinishStatistics(void* mean, void* variance);
   // Statistics of a padded batch, whose padding is zero, become those of its frames.
   template <typename T>
   void LeaveOutPadding(T* mean, T* variance) const;
@@ -54,8 +57,9 @@ class BatchNormLayer : public Layer {
   Activation activation_;
   LayerParameters parameters_;
   const LayerContext* context_;
-  int64_t shared_pixels_ = 0;    // of the last forward
-  std::vector<double> numbers_;  // on their way to the others; kept between steps
+  int64_t shared_pixels_ = 0;         // of the last forward
+  std::vector<double> numbers_;       // on their way to the others; kept between steps
+  std::vector<double> host_vectors_;  // room for two vectors of any type
 };
 
 }  // namespace shardmill

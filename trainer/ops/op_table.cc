@@ -26,6 +26,14 @@ Result<DeviceBuffer> DeviceBuffer::Create(OpTable* ops, int64_t bytes) {
   return buffer;
 }
 
+Result<DeviceBuffer> DeviceBuffer::CreateShared(OpTable* ops, int64_t bytes) {
+  DeviceBuffer buffer;
+  ASSIGN_OR_RETURN(buffer.data_, ops->AllocateShared(bytes));
+  buffer.ops_ = ops;
+  buffer.bytes_ = bytes;
+  return buffer;
+}
+
 void DeviceBuffer::Reset() {
   if (data_ != nullptr) ops_->Free(data_);
   data_ = nullptr;

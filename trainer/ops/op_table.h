@@ -121,7 +121,10 @@ class OpTable {
 
   // Memory. Allocate returns zeroed, kMemoryAlignment-aligned memory.
   virtual Result<void*> Allocate(int64_t bytes) = 0;
-  virtual void Free(void* memory) = 0;
+  // The same, but the host may use it too, while no operation does that was enqueued and not yet
+  // waited for. It may be slower where both use it in turn.
+  virtual Result<void*> AllocateShared(int64_t bytes) { return Allocate(bytes); }
+  virtual void Free(void* memory) = 0;  // of either kind
   virtual Result<std::unique_ptr<Stream>> CreateStream() = 0;
   virtual Status CopyFromHost(Stream& stream, const void* host, int64_t bytes, void* memory) = 0;
   // The host may read when the stream was synchronized.
@@ -264,6 +267,7 @@ class DeviceBuffer {
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
 
   static Result<DeviceBuffer> Create(OpTable* ops, int64_t bytes);  // zeroed
+  static Result<DeviceBuffer> CreateShared(OpTable* ops, int64_t bytes);
   void Reset();
   void* data() const { return data_; }
   int64_t bytes() const { return bytes_; }

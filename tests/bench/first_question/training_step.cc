@@ -21,7 +21,7 @@ Result<TrainingStep> TrainingStep::Create(const Dataset& dataset, const Options&
         "the first question is about segmentation; the set has no label "
         "maps");
   }
-  ASSIGN_OR_RETURN(step.device_, OpenDevice("cpu", options.threads));
+  ASSIGN_OR_RETURN(step.device_, OpenDevice({"cpu", options.threads, 1, 0, false}));
   UnetOptions unet;
   unet.input_channels = step.task_.image.c;
   unet.classes = static_cast<int64_t>(step.task_.classes.size());

@@ -68,4 +68,11 @@ constexpr NcclTable kTable = {MakeId,  Start, Sum,       Finalize, State,
 
 const NcclTable& LinkedNccl() { return kTable; }
 
+std::string NcclLibraryName() {
+  int version = 0;
+  if (ncclGetVersion(&version) != ncclSuccess) return "NCCL";
+  return "NCCL " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
+         "." + std::to_string(version % 100);
+}
+
 }  // namespace shardmill

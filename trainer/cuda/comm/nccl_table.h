@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "trainer/comm/communicator.h"
 #include "trainer/cuda/runtime/runtime.h"
@@ -33,5 +34,6 @@ struct NcclTable {
 
 // Of the library that this plug-in is linked to.
 const NcclTable& LinkedNccl();
+std::string NcclLibraryName();  // "NCCL 2.28.9"
 
 }  // namespace shardmill

@@ -25,10 +25,11 @@ class DeviceRuntime : public CudaRuntime {
  public:
   Result<void*> AllocateDevice(int64_t bytes) override {
     void* memory = nullptr;
-    const cudaError_t code = cudaMalloc(&memory, static_cast<size_t>(bytes));
-    if (code == cudaErrorMemoryAllocation) return OutOfMemory(bytes);
-    RETURN_IF_ERROR(CudaStatus(code, "allocate memory"));
-    return memory;
+    return Checked(cudaMalloc(&memory, static_cast<size_t>(bytes)), memory, bytes);
+  }
+  Result<void*> AllocateShared(int64_t bytes) override {
+    void* memory = nullptr;
+    return Checked(cudaMallocManaged(&memory, static_cast<size_t>(bytes)), memory, bytes);
   }
   Status FreeDevice(void* memory) override { return CudaStatus(cudaFree(memory), "free memory"); }
 
@@ -127,6 +128,14 @@ class DeviceRuntime : public CudaRuntime {
   }
   Status DestroyGraph(GraphHandle graph) override {
     return CudaStatus(cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)), "free a graph");
+  }
+
+ private:
+  // `memory` was written by the call that gave `code`.
+  static Result<void*> Checked(cudaError_t code, void* const& memory, int64_t bytes) {
+    if (code == cudaErrorMemoryAllocation) return OutOfMemory(bytes);
+    RETURN_IF_ERROR(CudaStatus(code, "allocate memory"));
+    return memory;
   }
 };
 

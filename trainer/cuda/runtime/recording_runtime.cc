@@ -56,6 +56,7 @@ Status RecordingRuntime::Free(void* memory) {
 }
 
 Result<void*> RecordingRuntime::AllocateDevice(int64_t bytes) { return Allocate(bytes); }
+Result<void*> RecordingRuntime::AllocateShared(int64_t bytes) { return Allocate(bytes); }
 Result<void*> RecordingRuntime::AllocatePinned(int64_t bytes) { return Allocate(bytes); }
 Status RecordingRuntime::FreeDevice(void* memory) { return Free(memory); }
 Status RecordingRuntime::FreePinned(void* memory) { return Free(memory); }

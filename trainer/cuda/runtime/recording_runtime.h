@@ -48,6 +48,7 @@ class RecordingRuntime : public CudaRuntime {
   int64_t graphs_launched() const { return graphs_launched_; }
 
   Result<void*> AllocateDevice(int64_t bytes) override;
+  Result<void*> AllocateShared(int64_t bytes) override;
   Status FreeDevice(void* memory) override;
   Result<void*> AllocatePinned(int64_t bytes) override;
   Status FreePinned(void* memory) override;

@@ -38,7 +38,10 @@ class CudaRuntime {
   virtual ~CudaRuntime() = default;
 
   virtual Result<void*> AllocateDevice(int64_t bytes) = 0;
-  virtual Status FreeDevice(void* memory) = 0;
+  // Memory of both, whose pages move to where they are used: the host must have waited for what the
+  // device does with it.
+  virtual Result<void*> AllocateShared(int64_t bytes) = 0;
+  virtual Status FreeDevice(void* memory) = 0;  // of either kind
   // Memory of the host that copies read without the CPU.
   virtual Result<void*> AllocatePinned(int64_t bytes) = 0;
   virtual Status FreePinned(void* memory) = 0;

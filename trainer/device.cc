@@ -54,8 +54,8 @@ Result<std::unique_ptr<OpTable>> OpenCpuOps(const std::string& precision) {
   return ops.ok() ? std::move(ops) : ops.status().WithContext("--precision " + precision);
 }
 
-Result<std::unique_ptr<OpTable>> OpenCudaOps(const DeviceRequest& request) {
-  RETURN_IF_ERROR(OpenCudaDevice(request.local_rank).status());
+Result<std::unique_ptr<OpTable>> OpenCudaOps(const DeviceRequest& request, Device* device) {
+  ASSIGN_OR_RETURN(const CudaDevice cuda, OpenCudaDevice(request.local_rank));
   if (request.deterministic) {
     return UnavailableError(
         "GPUs do not give the same bits on any number of ranks yet, as "
@@ -64,8 +64,11 @@ Result<std::unique_ptr<OpTable>> OpenCudaOps(const DeviceRequest& request) {
   if (request.precision == "bf16") {
     return UnavailableError("training in bf16 is not there yet on GPUs; --precision tf32 is");
   }
-  // The kernels of the backend are not joined to its convolutions yet.
-  return UnavailableError("the CUDA backend of this version prepares plans, but does not train");
+  CudaOpsRequest wanted;
+  wanted.math = request.precision == "tf32" ? MathMode::kTf32 : MathMode::kF32;
+  ASSIGN_OR_RETURN(auto ops, cuda.plugin->create_ops(wanted, &device->notice));
+  device->name = cuda.name;
+  return ops;
 }
 
 Result<int> SetThreads(const DeviceRequest& request) {
@@ -99,7 +102,7 @@ Result<Device> OpenDevice(const DeviceRequest& request) {
   }
   ASSIGN_OR_RETURN(device.threads, SetThreads(request));
   if (request.name == "cuda" || request.name == "auto") {
-    auto ops = OpenCudaOps(request);
+    auto ops = OpenCudaOps(request, &device);
     if (ops.ok()) {
       device.ops = std::move(*ops);
       return device;

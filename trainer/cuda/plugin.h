@@ -6,11 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "reader/base/status.h"
 #include "trainer/cuda/dnn/convolution_problem.h"
+#include "trainer/ops/op_table.h"
 
 namespace shardmill {
 
@@ -18,7 +20,7 @@ inline constexpr char kCudaPluginFile[] = "libshardmill_cuda.so";
 inline constexpr char kCudaPluginEntry[] = "ShardmillCudaPlugin";
 
 // Raise it whenever anything below changes.
-constexpr uint32_t kCudaPluginVersion = 1;
+constexpr uint32_t kCudaPluginVersion = 2;
 
 // Plans to be prepared for a device that need not be there.
 struct PlanRequest {
@@ -45,14 +47,25 @@ struct PlanReport {
   int64_t built = 0, loaded = 0, refused = 0;  // see PlanCounts
 };
 
+// How an op table of the device computes. With kBf16 its elements are bf16.
+struct CudaOpsRequest {
+  MathMode math = MathMode::kTf32;
+  bool deterministic = false;
+  std::string plan_cache;  // empty: plans are kept in memory only
+};
+
 struct CudaPlugin {
   uint32_t version;
   int cuda_version;  // 13000: what the driver must support, the major version at least
 
   Result<PlanReport> (*prepare_plans)(const PlanRequest& request);
   // OK when the kernels and cuDNN of this build run on the device; Unavailable says why not.
-  // `name` receives "NVIDIA H200, sm_90, 132 multiprocessors; CUDA 13.0, cuDNN 9.19.0".
+  // `name` receives "NVIDIA H200, sm_90, 132 multiprocessors; CUDA 13.0, cuDNN 9.19.0, NCCL
+  // 2.28.9".
   Status (*check_device)(int device, std::string* name);
+  // REQUIRES: check_device was OK in this thread. `note` receives why the file of plans was not
+  // taken, if so. The plug-in must stay open as long as the op table.
+  Result<std::unique_ptr<OpTable>> (*create_ops)(const CudaOpsRequest& request, std::string* note);
 };
 
 }  // namespace shardmill

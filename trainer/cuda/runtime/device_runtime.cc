@@ -25,11 +25,11 @@ class DeviceRuntime : public CudaRuntime {
  public:
   Result<void*> AllocateDevice(int64_t bytes) override {
     void* memory = nullptr;
-    return Checked(cudaMalloc(&memory, static_cast<size_t>(bytes)), memory, bytes);
+    return Checked(cudaMalloc(&memory, SizeOf(bytes)), memory, bytes);
   }
   Result<void*> AllocateShared(int64_t bytes) override {
     void* memory = nullptr;
-    return Checked(cudaMallocManaged(&memory, static_cast<size_t>(bytes)), memory, bytes);
+    return Checked(cudaMallocManaged(&memory, SizeOf(bytes)), memory, bytes);
   }
   Status FreeDevice(void* memory) override { return CudaStatus(cudaFree(memory), "free memory"); }
 
@@ -131,6 +131,8 @@ class DeviceRuntime : public CudaRuntime {
   }
 
  private:
+  // CUDA does not allocate nothing.
+  static size_t SizeOf(int64_t bytes) { return static_cast<size_t>(bytes > 0 ? bytes : 1); }
   // `memory` was written by the call that gave `code`.
   static Result<void*> Checked(cudaError_t code, void* const& memory, int64_t bytes) {
     if (code == cudaErrorMemoryAllocation) return OutOfMemory(bytes);

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/trainer/cuda/dnn/device_files.h"
+#include "tests/trainer/cuda/dnn/odd_convolutions.h"
+#include "trainer/cuda/dnn/convolution_plan_set.h"
+#include "trainer/cuda/dnn/plan_runner.h"
 
 namespace shardmill {
 namespace {
@@ -55,27 +58,14 @@ TEST(ConvolutionPlans, WrongSizesAndStridesHaveNoPlan) {
   }
 }
 
-TEST(ConvolutionPlans, GroupsDilationAndUnequalPaddingHavePlans) {
-  std::vector<ConvolutionShape> shapes(4, Example());
-  shapes[0].groups = 8;
-  shapes[1].groups = 16;
-  shapes[1].out_channels = 16;  // depthwise
-  shapes[2].window = SquareWindow(3, 1, 4, 4);
-  shapes[3].input.h = 32;
-  shapes[3].window.pad_top = shapes[3].window.pad_left = 0;
+TEST(ConvolutionPlans, OddConvolutionsHavePlans) {
   for (const char* const name : {"a100", "h100", "h200"}) {
     ConvolutionPlans plans(DescribedDevice(name), nullptr);
-    for (ConvolutionShape& shape : shapes) {
-      for (const bool transposed : {false, true}) {
-        shape.transposed = transposed;
-        for (const MathMode math : {MathMode::kBf16, MathMode::kTf32, MathMode::kF32}) {
-          for (const ConvolutionPass pass :
-               {ConvolutionPass::kForward, ConvolutionPass::kBackwardData,
-                ConvolutionPass::kBackwardWeights}) {
-            const auto plan = plans.Find(Problem(shape, pass, math));
-            EXPECT_TRUE(plan.ok()) << plan.status().ToString();
-          }
-        }
+    for (const OddConvolution& odd : OddConvolutions()) {
+      for (const MathMode math : {MathMode::kBf16, MathMode::kTf32, MathMode::kF32}) {
+        const auto set = ConvolutionPlanSet::Find(odd.shape, math, false, &plans);
+        EXPECT_TRUE(set.ok()) << odd.name << ": " << set.status().ToString();
+        if (set.ok()) EXPECT_LE(set->plans[0]->workspace_bytes(), set->WorkspaceBytes());
       }
     }
   }
@@ -146,6 +136,15 @@ TEST(ConvolutionPlans, PlanOfAnotherDeviceIsNotTaken) {
   ASSERT_TRUE(second.Find(Problem(Example())).ok());
   EXPECT_EQ(second.counts().built, 1);
   EXPECT_EQ(cache.size(), 2);
+}
+
+// The addresses are not looked at before the plan runs.
+TEST(PlanRunner, AddressesAreDescribedWithAndWithoutBias) {
+  int place = 0;
+  ConvolutionAddresses addresses = {&place, &place, &place, nullptr, &place};
+  EXPECT_TRUE(DescribeAddresses(addresses).ok());
+  addresses.bias = &place;
+  EXPECT_TRUE(DescribeAddresses(addresses).ok());
 }
 
 TEST(NotesMeet, DeterministicAndF32RefuseWhatWouldBreakThem) {

@@ -1,0 +1,132 @@
+#include "trainer/cuda/device/cuda_convolution.h"
+
+#include <algorithm>
+
+#include "trainer/cuda/dnn/plan_runner.h"
+#include "trainer/cuda/dnn/weight_kernels.h"
+#include "trainer/cuda/ops/channel_ops.h"
+
+namespace shardmill {
+namespace {
+
+// T: elements and weights.
+template <typename T>
+class CudaConvolution : public ConvolutionOp {
+ public:
+  CudaConvolution(CudaBackend* backend, const ConvolutionShape& shape,
+                  const ConvolutionPlanSet& plans)
+      : backend_(*backend), shape_(shape), order_(shape), plans_(plans) {}
+
+  int64_t WorkspaceBytes() const override {
+    const Scratch scratch = Place(nullptr);
+    return std::max(scratch.bytes, shape_.bias ? FoldBytes<VectorFold, T>(shape_.Output()) : 0);
+  }
+
+  Status Forward(Stream& stream, const void* x, const void* weights, const void* bias, void* y,
+                 void* workspace) override {
+    const Scratch scratch = Place(workspace);
+    ConvolutionAddresses addresses = Grids(x, y, scratch);
+    ASSIGN_OR_RETURN(addresses.weights, WeightsForDnn(stream, weights, scratch));
+    if (plans_.adds_bias) {
+      ASSIGN_OR_RETURN(addresses.bias, BiasForDnn(stream, bias, scratch));
+    }
+    RETURN_IF_ERROR(Run(stream, ConvolutionPass::kForward, addresses));
+    if (!shape_.bias || plans_.adds_bias) return OkStatus();
+    return AddBias(backend_, stream, shape_.Output(), As<float>(bias), As<T>(y));
+  }
+
+  Status BackwardData(Stream& stream, const void* dy, const void* weights, void* dx,
+                      void* workspace) override {
+    const Scratch scratch = Place(workspace);
+    ConvolutionAddresses addresses = Grids(dx, dy, scratch);
+    ASSIGN_OR_RETURN(addresses.weights, WeightsForDnn(stream, weights, scratch));
+    return Run(stream, ConvolutionPass::kBackwardData, addresses);
+  }
+
+  Status BackwardWeights(Stream& stream, const void* x, const void* dy, void* dweights, void* dbias,
+                         void* workspace) override {
+    const Scratch scratch = Place(workspace);
+    ConvolutionAddresses addresses = Grids(x, dy, scratch);
+    addresses.weights = NeedsCopy<float>() ? scratch.weights : dweights;
+    RETURN_IF_ERROR(Run(stream, ConvolutionPass::kBackwardWeights, addresses));
+    if (NeedsCopy<float>()) {
+      const WeightsFromDnnKernel<T, float> move = {order_, scratch.weights, As<float>(dweights)};
+      RETURN_IF_ERROR(backend_.Launch(stream, shape_.WeightElements(), move));
+    }
+    if (dbias == nullptr) return OkStatus();
+    return SumChannels(backend_, stream, shape_.Output(), As<T>(dy), As<float>(dbias), workspace);
+  }
+
+ private:
+  // Parts of the workspace: cuDNN's own, and copies in its order and type.
+  struct Scratch {
+    void* dnn = nullptr;
+    T* weights = nullptr;
+    T* bias = nullptr;
+    int64_t bytes = 0;
+  };
+
+  // Whether what the op table has as U differs from what cuDNN takes.
+  template <typename U>
+  bool NeedsCopy() const {
+    return order_.transposed || sizeof(U) != sizeof(T);
+  }
+
+  Scratch Place(void* workspace) const {
+    WorkspaceParts parts(workspace);
+    Scratch scratch;
+    scratch.dnn = parts.Take<char>(plans_.WorkspaceBytes());
+    scratch.weights = parts.Take<T>(NeedsCopy<float>() ? shape_.WeightElements() : 0);
+    scratch.bias = parts.Take<T>(plans_.adds_bias ? shape_.out_channels : 0);
+    scratch.bytes = parts.bytes();
+    return scratch;
+  }
+
+  // `input` and `output` of the convolution, or their gradients.
+  ConvolutionAddresses Grids(const void* input, const void* output, const Scratch& scratch) const {
+    ConvolutionAddresses addresses;
+    addresses.large = shape_.transposed ? output : input;
+    addresses.small = shape_.transposed ? input : output;
+    addresses.workspace = scratch.dnn;
+    return addresses;
+  }
+
+  Result<const void*> WeightsForDnn(Stream& stream, const void* weights, const Scratch& scratch) {
+    if (!NeedsCopy<T>()) return weights;
+    const WeightsToDnnKernel<T, T> move = {order_, As<T>(weights), scratch.weights};
+    RETURN_IF_ERROR(backend_.Launch(stream, shape_.WeightElements(), move));
+    return static_cast<const void*>(scratch.weights);
+  }
+
+  Result<const void*> BiasForDnn(Stream& stream, const void* bias, const Scratch& scratch) {
+    if (sizeof(T) == sizeof(float)) return bias;
+    const WeightsToDnnKernel<float, T> round = {WeightOrder(), As<float>(bias), scratch.bias};
+    RETURN_IF_ERROR(backend_.Launch(stream, shape_.out_channels, round));
+    return static_cast<const void*>(scratch.bias);
+  }
+
+  Status Run(Stream& stream, ConvolutionPass pass, const ConvolutionAddresses& addresses) {
+    const int number = static_cast<int>(pass);
+    return runners_[number].Run(static_cast<CudaStream&>(stream).dnn(), *plans_.plans[number],
+                                addresses);
+  }
+
+  CudaBackend& backend_;
+  ConvolutionShape shape_;
+  WeightOrder order_;
+  ConvolutionPlanSet plans_;
+  PlanRunner runners_[3];
+};
+
+}  // namespace
+
+std::unique_ptr<ConvolutionOp> CreateCudaConvolution(CudaBackend* backend,
+                                                     const ConvolutionShape& shape,
+                                                     const ConvolutionPlanSet& plans) {
+  if (backend->element_type() == ElementType::kBf16) {
+    return std::make_unique<CudaConvolution<Bfloat16>>(backend, shape, plans);
+  }
+  return std::make_unique<CudaConvolution<float>>(backend, shape, plans);
+}
+
+}  // namespace shardmill

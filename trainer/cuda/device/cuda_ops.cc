@@ -1,0 +1,25 @@
+#include "trainer/cuda/device/cuda_ops.h"
+
+#include <utility>
+
+#include "trainer/cuda/device/cuda_backend.h"
+#include "trainer/cuda/ops/kernel_ops.h"
+#include "trainer/cuda/runtime/device_runtime.h"
+
+namespace shardmill {
+
+Result<std::unique_ptr<OpTable>> CreateCudaOps(const CudaOpsRequest& request, std::string* note) {
+  int device = 0;
+  RETURN_IF_ERROR(CudaStatus(cudaGetDevice(&device), "name the current device"));
+  CudaBackendParts parts;
+  parts.math = request.math;
+  parts.deterministic = request.deterministic;
+  parts.runtime = CreateDeviceRuntime();
+  parts.cache = std::make_unique<PlanCache>();
+  if (!request.plan_cache.empty()) *parts.cache = PlanCache::Open(request.plan_cache, note);
+  ASSIGN_OR_RETURN(DeviceDescription description, DeviceDescription::OfDevice(device));
+  parts.plans = std::make_unique<ConvolutionPlans>(std::move(description), parts.cache.get());
+  return std::unique_ptr<OpTable>(new KernelOps<CudaBackend>(std::move(parts)));
+}
+
+}  // namespace shardmill

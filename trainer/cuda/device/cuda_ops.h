@@ -1,0 +1,16 @@
+// The op table of GPUs.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "reader/base/status.h"
+#include "trainer/cuda/plugin.h"
+#include "trainer/ops/op_table.h"
+
+namespace shardmill {
+
+// On the current device. See CudaPlugin::create_ops.
+Result<std::unique_ptr<OpTable>> CreateCudaOps(const CudaOpsRequest& request, std::string* note);
+
+}  // namespace shardmill

@@ -64,8 +64,8 @@ TEST(ConvolutionPlans, OddConvolutionsHavePlans) {
     for (const OddConvolution& odd : OddConvolutions()) {
       for (const MathMode math : {MathMode::kBf16, MathMode::kTf32, MathMode::kF32}) {
         const auto set = ConvolutionPlanSet::Find(odd.shape, math, false, &plans);
-        EXPECT_TRUE(set.ok()) << odd.name << ": " << set.status().ToString();
-        if (set.ok()) EXPECT_LE(set->plans[0]->workspace_bytes(), set->WorkspaceBytes());
+        ASSERT_TRUE(set.ok()) << odd.name << ": " << set.status().ToString();
+        EXPECT_LE(set->plans[0]->workspace_bytes(), set->WorkspaceBytes());
       }
     }
   }

@@ -23,6 +23,9 @@ bool IsRecordKey(std::string_view key);
 
 // Lies beside the shards of a set that is not complete yet.
 inline constexpr char kPackStateName[] = ".pack-state";
+// A folder below that of a data set: a set that is to take its place grows there. A manifest in it
+// says that the new set is complete and has begun to do so.
+inline constexpr char kIncomingName[] = ".shardmill-incoming";
 
 constexpr uint32_t kMaxShards = 10000;  // of one split
 

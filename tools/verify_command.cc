@@ -9,7 +9,6 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "proto/manifest.pb.h"
 #include "reader/base/file.h"
 #include "reader/base/interrupt.h"
 #include "reader/base/thread_budget.h"
@@ -17,8 +16,8 @@
 #include "reader/console/option_types.h"
 #include "reader/console/terminal.h"
 #include "reader/manifest.h"
-#include "reader/names.h"
 #include "reader/verify.h"
+#include "tools/manifest_repair.h"
 #include "tools/progress.h"
 #include "tools/salvage/salvage.h"
 #include "tools/salvage/salvage_report.h"
@@ -43,17 +42,18 @@ Status RebuildAndWriteManifest(const std::string& path, bool quiet) {
   if (!std::filesystem::is_directory(folder, error)) {
     return InvalidArgumentError("--rebuild-manifest wants the folder of a data set, not " + path);
   }
-  if (std::filesystem::exists(JoinPath(folder, kPackStateName), error)) {
-    return InvalidArgumentError(folder + " holds a pack that was stopped (" + kPackStateName +
-                                "); give the same pack command again to complete it");
-  }
-  ASSIGN_OR_RETURN(const proto::Manifest manifest, RebuildManifest(folder));
-  RETURN_IF_ERROR(WriteManifest(folder, manifest));
+  ASSIGN_OR_RETURN(const ManifestRepair repair, RepairManifest(folder));
   if (quiet) return OkStatus();
-  int shards = 0;
-  for (const proto::Split& split : manifest.splits()) shards += split.shards_size();
-  std::fprintf(stderr, "%s was made again from %d shards\n",
-               EscapeControl(JoinPath(folder, std::string(kManifestFileName))).c_str(), shards);
+  const std::string name = EscapeControl(JoinPath(folder, std::string(kManifestFileName)));
+  if (repair.agreed) {
+    std::fprintf(stderr, "%s agrees with the %d shards that are there; it is left as it is\n",
+                 name.c_str(), repair.shards);
+    return OkStatus();
+  }
+  std::fprintf(stderr,
+               "%s was made again from %d shards; a split that is missing as a whole would not be "
+               "noticed\n",
+               name.c_str(), repair.shards);
   return OkStatus();
 }
 
@@ -102,6 +102,13 @@ bool IsManifestMissing(const std::string& path) {
          !std::filesystem::exists(JoinPath(path, std::string(kManifestFileName)), error);
 }
 
+std::string AdviceWithoutManifest(const std::string& folder) {
+  const std::string stopped = DescribeStoppedPack(folder);
+  if (!stopped.empty()) return stopped;
+  return "when the shards are complete, `shardmill verify --rebuild-manifest " + folder +
+         "` makes the manifest again";
+}
+
 void Print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 Result<int> RunSalvage(const VerifyCommandOptions& options) {
@@ -142,10 +149,7 @@ Result<int> RunVerifyCommand(const VerifyCommandOptions& options) {
   }
   if (report.sound()) return kExitDone;
   if (!options.quiet && IsManifestMissing(options.path)) {
-    std::fprintf(stderr,
-                 "when the shards are complete, `shardmill verify --rebuild-manifest %s` makes "
-                 "the manifest again\n",
-                 EscapeControl(options.path).c_str());
+    std::fprintf(stderr, "%s\n", EscapeControl(AdviceWithoutManifest(options.path)).c_str());
   }
   return ExitCode(DataLossError(""));
 }
@@ -165,9 +169,10 @@ void AddVerifyCommand(CommandLine* commands) {
       ->check(CLI::IsMember({"mmap", "pread"}).description(""))
       ->type_name("mmap|pread")
       ->capture_default_str();
-  CLI::Option* rebuild =
-      app->add_flag("--rebuild-manifest", options->rebuild_manifest,
-                    "First makes manifest.json again from what the shards say of themselves");
+  CLI::Option* rebuild = app->add_flag(
+      "--rebuild-manifest", options->rebuild_manifest,
+      "First makes manifest.json again from what the shards say of themselves; a sound one "
+      "that says something else is not replaced");
   app->add_option("--salvage", options->salvage,
                   "Copies all sound records of a damaged set into this new folder and lists what "
                   "is lost")

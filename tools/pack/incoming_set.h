@@ -1,11 +1,12 @@
 // A new data set that grows in a folder below the old one, until it can take its place.
 //
-// Replacing is a row of steps that may be cut off after any of them: the same pack run again
-// finishes it. Free functions without state; the caller holds the folder's lock alone.
+// The manifest of the new set, written below the old one, commits the replacement: from then on
+// nothing but these files is needed to finish it, and whoever enters the folder next does so,
+// after whichever step it was cut off. Free functions without state; the caller holds the folder's
+// lock alone.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "reader/base/status.h"
 
@@ -16,13 +17,13 @@ std::string IncomingFolder(const std::string& folder);
 // An empty one.
 Status StartIncoming(const std::string& folder);
 
-// Takes the old set out of `folder` and moves the new one there with its state, without a
-// manifest.
+// Takes the old set out of `folder` and moves the new one, which has its manifest, to its place,
+// with its state. DataLoss, and the old set is not touched, when the new one is not whole.
 Status ReplaceByIncoming(const std::string& folder);
-// After a replacement that was cut off: brings those of the planned shards back that were moved
-// already.
-Status UndoCutReplacement(const std::string& folder, const std::vector<std::string>& planned);
+// Finishes a replacement that was cut off. False: none was.
+Result<bool> FinishCutReplacement(const std::string& folder);
 
+// Throws away what grows there, unless it has begun to take the place of the old set.
 void RemoveIncoming(const std::string& folder);
 
 }  // namespace shardmill

@@ -116,6 +116,11 @@ Result<bool> OutputFolder::TryEnterAlone() {
   ASSIGN_OR_RETURN(lock_, FolderLock::TryAcquire(path_, LockKind::kAlone, kFolderLockName,
                                                  whole ? kWholePack : ""));
   if (!lock_.has_value()) return false;
+  ASSIGN_OR_RETURN(const bool cut, FinishCutReplacement(path_));
+  if (cut) {
+    notes_.push_back("a pack with --overwrite was stopped while its data set took its place in " +
+                     path_ + "; that is finished now");
+  }
   if (use_ == FolderUse::kHelper) {
     ASSIGN_OR_RETURN(const bool complete, IsCompleteAlready());
     // An old set of the same inputs looks the same as the one that rank 0 has just finished: only
@@ -175,11 +180,12 @@ Status OutputFolder::ChooseFolder(const PackState& now) {
   if (growing.state.has_value() && options_.overwrite && SameSet(*growing.state, now)) {
     shard_folder_ = IncomingFolder(path_);
     before_ = std::move(growing.state);
-    RETURN_IF_ERROR(UndoCutReplacement(path_, PlannedNames(plan_)));
     return LookAtOldSet();
   }
   ASSIGN_OR_RETURN(StoredState here, ReadPackState(path_));
-  if (here.state.has_value() && SameSet(*here.state, now)) {
+  // A set that is complete but for its report is not touched for inputs that changed since.
+  if (here.state.has_value() && SameSet(*here.state, now) &&
+      (!HasManifest(path_) || FindChanges(plan_, *here.state, now).inputs == 0)) {
     before_ = std::move(here.state);
     return OkStatus();
   }
@@ -252,6 +258,8 @@ Status OutputFolder::LeaveOldSet(const std::string& refusal, const StoredState& 
   }
   shard_folder_ = IncomingFolder(path_);
   RETURN_IF_ERROR(LookAtOldSet());
+  // The old set is complete: nobody has to go on with it.
+  if (HasManifest(path_)) RETURN_IF_ERROR(RemoveFile(JoinPath(path_, kPackStateName)));
   return StartIncoming(path_);
 }
 
@@ -406,11 +414,11 @@ Status OutputFolder::WaitForOthers() {
 Status OutputFolder::Publish() {
   // Reading back what the new shards say of themselves, before the old set is touched.
   ASSIGN_OR_RETURN(proto::Manifest manifest, RebuildManifest(shard_folder_));
+  RETURN_IF_ERROR(WriteManifest(shard_folder_, std::move(manifest)));
   if (shard_folder_ != path_) {
     RETURN_IF_ERROR(ReplaceByIncoming(path_));
     shard_folder_ = path_;
   }
-  RETURN_IF_ERROR(WriteManifest(path_, std::move(manifest)));
   RemoveIncoming(path_);
   return OkStatus();
 }
@@ -426,6 +434,7 @@ void OutputFolder::Discard() {
     RemoveIncoming(path_);
     return;
   }
+  if (HasManifest(path_)) return;  // it was complete before this command
   (void)RemoveFiles(path_, PlannedNames(plan_)).ok();
   (void)RemoveFile(JoinPath(path_, kPackStateName)).ok();
   lock_->Release();

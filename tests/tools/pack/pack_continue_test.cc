@@ -297,28 +297,6 @@ TEST_F(PackContinueTest, StoppedOverwriteIsGoneOnWith) {
   ExpectSameAsWhole();
 }
 
-// The moment after the old shards were removed, while the new ones are moved to their place.
-TEST_F(PackContinueTest, ReplacementThatWasCutIsFinished) {
-  ExpectCode(out_, 0);
-  options_.crop = ImageSize{4, 4};
-  options_.shard_bytes = 2 * (4 * 4 * 3 + 1);
-  ExpectCode(whole_, 0);
-  options_.overwrite = true;
-  PackSlice(0, kShards - 1);
-  fs::remove(out_.At("manifest.json"));
-  for (int k = 0; k < 5; ++k) fs::remove(out_.At(TrainShard(k)));
-  fs::remove(out_.At("val-00000-of-00001.shard"));
-  const std::string incoming = ".shardmill-incoming/";
-  out_.Write(incoming + ".moving", "");
-  fs::rename(out_.At(incoming + TrainShard(3)), out_.At(TrainShard(3)));
-  options_.overwrite = false;
-  ExpectError(StatusCode::kInvalidArgument, "a pack with --overwrite was stopped");
-  options_.overwrite = true;
-  ExpectCode(out_, 0);
-  EXPECT_NE(text_.find("6 of 6 shards kept"), std::string::npos) << text_;
-  ExpectSameAsWhole();
-}
-
 // The moment between the manifest and the removal of the state.
 TEST_F(PackContinueTest, CompleteSetWithItsStateIsFinishedOnce) {
   ExpectCode(whole_, 0);
@@ -329,6 +307,22 @@ TEST_F(PackContinueTest, CompleteSetWithItsStateIsFinishedOnce) {
   EXPECT_TRUE(out_.Has("pack-report.html"));
   ExpectSameAsWhole();
   ExpectError(StatusCode::kInvalidArgument, "holds a data set already");
+}
+
+// The same moment; what changed since must not cost the set.
+TEST_F(PackContinueTest, CompleteSetWithItsStateIsKeptWhenAnInputChanged) {
+  PackSlice(0, kShards - 1);
+  const std::string state = out_.Read(".pack-state");
+  ExpectCode(out_, 0);
+  const auto before = Contents(out_);
+  out_.Write(".pack-state", state);
+  const std::string image = source_.Read(Input(3));
+  source_.Write(Input(3), std::string(image.size(), 'x'));
+  Touch(Input(3));
+  ExpectError(StatusCode::kInvalidArgument, "holds a data set already");
+  options_.overwrite = true;
+  ExpectError(StatusCode::kDataLoss, Input(3));
+  EXPECT_EQ(Contents(out_), before);
 }
 
 TEST_F(PackContinueTest, SlicesAndFinishMakeTheSameSet) {

@@ -196,6 +196,14 @@ holds err "colour 128,128,128 (#808080)"
 holds err "train_labels/scene_000"
 check is_missing few
 
+# WebP likewise; OpenCV leaves the picture as it is stored, 2 high × 3 wide, turned or not.
+mkdir -p webp/train/a
+printf '%s' UklGRloAAABXRUJQVlA4WAoAAAAIAAAAAgAAAQAAVlA4TBoAAAAvAkAAAC8QoxDzH1YFNW0bsKHOv5wa0f+YXkVYSU\
+YaAAAATU0AKgAAAAgAAQESAAMAAAABAAYAAAAAAAA= | base64 -d >webp/train/a/1.webp
+expect 0 pack webp -o webp-out
+holds out "records of 3 high × 2 wide"
+holds out "EXIF orientation applied, 1 image"
+
 # BMP goes through the plug-in that lies beside the program.
 mkdir -p bmp/train/a bmp/train/b
 for class in a b; do

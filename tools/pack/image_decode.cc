@@ -148,7 +148,11 @@ Result<ImageSize> ImageDecoder::Open(std::string_view file, uint64_t max_pixels)
     case FileFormat::kWebp:
     case FileFormat::kPnm:
     case FileFormat::kJpeg2000:
+      if (form_.animated) {
+        return DataLossError("an animated WebP holds several pictures; save the one that is meant");
+      }
       RETURN_IF_ERROR(DecodeThroughPlugin(file, max_pixels, &decoded_));
+      decoded_.orientation = form_.orientation;
       size = UprightSize(decoded_.size, decoded_.orientation);
       break;
     case FileFormat::kGif:
@@ -225,7 +229,11 @@ Status ImageDecoder::Decode(std::string_view file, uint64_t max_pixels, SourceIm
 }
 
 Result<ImageSize> ProbeImageSize(std::string_view file, uint64_t max_pixels) {
-  if (SniffFormat(file) == FileFormat::kPng) return ProbePng(file);
+  if (SniffFormat(file) == FileFormat::kPng) {
+    return ProbePngFile(file.size(), [file](uint64_t offset, uint64_t bytes) {
+      return Result<std::string>(std::string(file.substr(offset, bytes)));
+    });
+  }
   return ImageDecoder().Open(file, max_pixels);
 }
 

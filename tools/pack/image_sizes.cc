@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "reader/base/file.h"
 #include "reader/base/interrupt.h"
 #include "reader/base/ordered_pipeline.h"
 #include "reader/console/terminal.h"
+#include "tools/pack/file_format.h"
 #include "tools/pack/file_start.h"
 #include "tools/pack/image_decode.h"
 #include "tools/pack/input_fault.h"
+#include "tools/pack/png_decode.h"
 #include "tools/progress.h"
 
 namespace shardmill {
@@ -40,7 +43,15 @@ std::vector<SizeCount> MostFrequentFirst(CountsBySize counts) {
 }  // namespace
 
 Result<ImageSize> ReadImageSize(const std::string& path, uint64_t file_bytes, uint64_t max_pixels) {
-  ASSIGN_OR_RETURN(const std::string prefix, ReadFileStart(path, kPrefixBytes));
+  ASSIGN_OR_RETURN(const FileParts parts, FileParts::Open(path));
+  ASSIGN_OR_RETURN(const std::string prefix, parts.Read(0, kPrefixBytes));
+  if (SniffFormat(prefix) == FileFormat::kPng) {
+    return ProbePngFile(file_bytes, [&](uint64_t offset, uint64_t bytes) -> Result<std::string> {
+      const bool is_known = offset < prefix.size() && bytes <= prefix.size() - offset;
+      return is_known ? Result<std::string>(prefix.substr(offset, bytes))
+                      : parts.Read(offset, bytes);
+    });
+  }
   Result<ImageSize> size = ProbeImageSize(prefix, max_pixels);
   if (size.ok() || prefix.size() == file_bytes) return size;
   ASSIGN_OR_RETURN(const std::string file, ReadFile(path, file_bytes));

@@ -6,6 +6,9 @@
 #include <cstring>
 #include <string>
 
+#include "tools/pack/decode/exif_orientation.h"
+#include "tools/pack/rgb_convert.h"
+
 namespace shardmill {
 namespace {
 
@@ -151,6 +154,26 @@ Result<ImageSize> ProbePng(std::string_view file) {
   ImageSize size = {BigEndian32(file.substr(20)), BigEndian32(file.substr(16))};
   if (size.height == 0 || size.width == 0) return DataLossError("damaged PNG: its size is 0");
   return size;
+}
+
+Result<ImageSize> ProbePngFile(uint64_t file_bytes, const ReadPart& read) {
+  constexpr uint64_t kSignatureBytes = 8, kLengthAndType = 8, kFrameBytes = 12;
+  ASSIGN_OR_RETURN(const std::string header, read(0, kHeaderBytes));
+  ASSIGN_OR_RETURN(const ImageSize stored, ProbePng(header));
+  int orientation = 1;
+  // A file that is cut has no upright size to speak of: decoding it fails.
+  for (uint64_t chunk = kSignatureBytes; chunk + kFrameBytes <= file_bytes;) {
+    ASSIGN_OR_RETURN(const std::string start, read(chunk, kLengthAndType));
+    if (start.size() < kLengthAndType || start.substr(4) == "IEND") break;
+    const uint64_t bytes = BigEndian32(start);
+    if (bytes > file_bytes - chunk - kFrameBytes) break;
+    if (start.substr(4) == "eXIf") {
+      ASSIGN_OR_RETURN(const std::string exif, read(chunk + kLengthAndType, bytes));
+      orientation = ExifOrientation(exif);
+    }
+    chunk += kFrameBytes + bytes;
+  }
+  return UprightSize(stored, orientation);
 }
 
 Status DecodePng(std::string_view file, uint64_t max_pixels, SourceImage* image) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "tools/pack/decode/exif_orientation.h"
+
 namespace shardmill {
 namespace {
 
@@ -45,10 +47,62 @@ StoredForm ReadBmp(std::string_view file) {
   return form;
 }
 
+// The data of an EXIF chunk; some writers put the mark of JPEG's segments before them.
+int OrientationOf(std::string_view exif) {
+  constexpr std::string_view kMark("Exif\0\0", 6);
+  if (exif.substr(0, kMark.size()) == kMark) exif.remove_prefix(kMark.size());
+  return ExifOrientation(exif);
+}
+
+StoredForm ReadWebp(std::string_view file) {
+  constexpr uint64_t kContainer = 12, kFrame = 8;
+  const Numbers numbers(file);
+  StoredForm form;
+  for (uint64_t chunk = kContainer; chunk < file.size();) {
+    const std::optional<uint64_t> bytes = numbers.At(chunk + 4, 4);
+    if (!bytes.has_value()) break;
+    const std::string_view type = file.substr(chunk, 4), body = file.substr(chunk + kFrame);
+    form.animated |= type == "ANIM" || type == "ANMF";
+    if (type == "EXIF") form.orientation = OrientationOf(body.substr(0, *bytes));
+    chunk += kFrame + *bytes + *bytes % 2;
+  }
+  return form;
+}
+
+uint64_t BigEndian(std::string_view bytes) {
+  uint64_t value = 0;
+  for (char byte : bytes) value = value << 8 | static_cast<uint8_t>(byte);
+  return value;
+}
+
+// EXIF data stand in a box of their own beside those of the picture.
+StoredForm ReadJpeg2000(std::string_view file) {
+  constexpr std::string_view kExifBox = "JpgTiffExif->JP2";
+  constexpr uint64_t kFrame = 8, kLargeFrame = 16;
+  StoredForm form;
+  for (uint64_t box = 0; box < file.size() && file.size() - box >= kFrame;) {
+    const uint64_t left = file.size() - box;
+    uint64_t bytes = BigEndian(file.substr(box, 4)), frame = kFrame;
+    if (bytes == 1 && left >= kLargeFrame) {
+      bytes = BigEndian(file.substr(box + kFrame, 8));
+      frame = kLargeFrame;
+    }
+    if (bytes < frame || bytes > left) bytes = left;  // 0 says: to the end
+    const std::string_view body = file.substr(box + frame, bytes - frame);
+    if (file.substr(box + 4, 4) == "uuid" && body.substr(0, kExifBox.size()) == kExifBox) {
+      form.orientation = OrientationOf(body.substr(kExifBox.size()));
+    }
+    box += bytes;
+  }
+  return form;
+}
+
 }  // namespace
 
 StoredForm ReadStoredForm(std::string_view file, FileFormat format) {
   if (format == FileFormat::kBmp) return ReadBmp(file);
+  if (format == FileFormat::kWebp) return ReadWebp(file);
+  if (format == FileFormat::kJpeg2000) return ReadJpeg2000(file);
   StoredForm form;
   form.few_bits =
       format == FileFormat::kPnm && (file.substr(0, 2) == "P1" || file.substr(0, 2) == "P4");

@@ -1,5 +1,5 @@
-// What the header of a BMP or PNM file says of the form its pixels are stored in, where
-// OpenCV decodes them into another one without a word.
+// What the files that OpenCV decodes say of themselves and it passes over without a word: the form
+// their pixels are stored in, and how the picture is turned.
 //
 // Free functions without state; safe from any thread.
 #pragma once
@@ -13,6 +13,8 @@ namespace shardmill {
 struct StoredForm {
   bool palette = false;   // decoded to the colours; the indices are lost
   bool few_bits = false;  // gray of fewer than 8 bits, which may be stretched to 0 … 255
+  bool animated = false;  // a WebP file of several pictures
+  int orientation = 1;    // of the EXIF data of WebP and JPEG 2000, see exif_orientation.h
 };
 
 // A header that cannot be read says nothing: decoding the file will fail.

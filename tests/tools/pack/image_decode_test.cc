@@ -224,6 +224,10 @@ TEST(ImageDecode, ProbeGivesTheUprightSize) {
   EXPECT_EQ(*ProbeImageSize(Png(Photo({8, 16}, 1)), kNoLimit), (ImageSize{8, 16}));
   EXPECT_EQ(*ProbeImageSize(WithOrientation(Jpeg(Photo({8, 16}, 1), 90), 6), kNoLimit),
             (ImageSize{16, 8}));
+  const std::string png = Png(Photo({8, 16}, 1));
+  EXPECT_EQ(*ProbeImageSize(WithChunk(png, "eXIf", ExifOf(6)), kNoLimit), (ImageSize{16, 8}));
+  EXPECT_EQ(*ProbeImageSize(WithLateChunk(png, "eXIf", ExifOf(8)), kNoLimit), (ImageSize{16, 8}));
+  EXPECT_EQ(*ProbeImageSize(WithChunk(png, "eXIf", ExifOf(3)), kNoLimit), (ImageSize{8, 16}));
   EXPECT_FALSE(ProbeImageSize("nonsense", kNoLimit).ok());
 }
 

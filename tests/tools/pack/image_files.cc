@@ -104,17 +104,24 @@ TestImage Photo(ImageSize size, uint64_t seed) {
   });
 }
 
-std::string WithOrientation(const std::string& jpeg, int orientation) {
-  std::string exif("Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0", 25);
+std::string ExifOf(int orientation) {
+  std::string exif("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0", 19);
   exif.push_back(static_cast<char>(orientation));
   exif.append(6, '\0');
+  return exif;
+}
+
+std::string WithOrientation(const std::string& jpeg, int orientation) {
+  const std::string exif = std::string("Exif\0\0", 6) + ExifOf(orientation);
   std::string segment = "\xff\xe1";
   segment.push_back(static_cast<char>((exif.size() + 2) >> 8));
   segment.push_back(static_cast<char>(exif.size() + 2));
   return jpeg.substr(0, 2) + segment + exif + jpeg.substr(2);
 }
 
-std::string WithChunk(const std::string& png, const std::string& type, const std::string& content) {
+namespace {
+
+std::string PngChunk(const std::string& type, const std::string& content) {
   std::string chunk;
   AppendBigEndian(static_cast<uint32_t>(content.size()), &chunk);
   const std::string checked = type + content;
@@ -122,8 +129,20 @@ std::string WithChunk(const std::string& png, const std::string& type, const std
   AppendBigEndian(static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(checked.data()),
                                               static_cast<uInt>(checked.size()))),
                   &chunk);
+  return chunk;
+}
+
+}  // namespace
+
+std::string WithChunk(const std::string& png, const std::string& type, const std::string& content) {
   constexpr size_t kBehindHeader = 33;
-  return png.substr(0, kBehindHeader) + chunk + png.substr(kBehindHeader);
+  return png.substr(0, kBehindHeader) + PngChunk(type, content) + png.substr(kBehindHeader);
+}
+
+std::string WithLateChunk(const std::string& png, const std::string& type,
+                          const std::string& content) {
+  const size_t end = png.size() - 12;
+  return png.substr(0, end) + PngChunk(type, content) + png.substr(end);
 }
 
 TestFolder::TestFolder(const std::string& name) : path_(testing::TempDir() + "/" + name) {

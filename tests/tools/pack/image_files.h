@@ -34,11 +34,17 @@ std::string Tiff(const std::vector<TestImage>& images);
 // A photograph-like image: smooth, with some texture.
 TestImage Photo(ImageSize size, uint64_t seed);
 
+// EXIF data that hold this orientation, from their TIFF header on.
+std::string ExifOf(int orientation);
 // `jpeg` with an EXIF segment that holds this orientation.
 std::string WithOrientation(const std::string& jpeg, int orientation);
 
 // `png` with a chunk put before its image data.
 std::string WithChunk(const std::string& png, const std::string& type, const std::string& content);
+
+// `png` with a chunk put behind its image data.
+std::string WithLateChunk(const std::string& png, const std::string& type,
+                          const std::string& content);
 
 // A new empty folder below the test's temporary one.
 class TestFolder {

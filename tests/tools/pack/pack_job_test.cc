@@ -167,6 +167,22 @@ TEST_F(PackJobTest, OrientationTurnsTheImageNotTheLabel) {
   EXPECT_NE(out_.find("EXIF orientation applied, 7 images"), std::string::npos) << out_;
 }
 
+// Without a crop the size of the set comes from a look at the files, which must turn them as
+// decoding does, wherever the EXIF data stand; a large file is not read whole for it.
+TEST_F(PackJobTest, SizesAreUprightWhateverTheFormat) {
+  const ImageSize stored = {200, 300}, upright = {300, 200};
+  const std::string png = Png(Photo(stored, 1));
+  ASSERT_GT(png.size(), size_t{64} << 10);
+  const std::string label = Png(ColorLabel(upright, RandomIds(upright, 3)));
+  AddPair("train", "a.png", WithChunk(png, "eXIf", ExifOf(6)), label);
+  AddPair("train", "b.png", WithLateChunk(png, "eXIf", ExifOf(8)), label);
+  AddPair("train", "c.jpg", WithOrientation(Jpeg(Photo(stored, 1), 90), 5), label);
+  AddPair("train", "d.png", Png(Photo(upright, 1)), label);
+  ExpectCode(0);
+  EXPECT_EQ(Read("train").size(), 4u);
+  EXPECT_NE(out_.find("EXIF orientation applied, 3 images"), std::string::npos) << out_;
+}
+
 TEST_F(PackJobTest, LostOrientationIsCalledOut) {
   AddPair("train", "a.jpg", Jpeg(Photo({16, 24}, 1), 95),
           Png(ColorLabel({24, 16}, RandomIds({24, 16}, 1))));

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "CLI/App.hpp"
@@ -158,7 +159,7 @@ void AddInputOptions(CLI::App* app, PackFlags* flags) {
       ->type_name("fail|skip[=N]")
       ->default_str("fail");
   AddUnsigned(app, "--max-pixels", &flags->pack.max_pixels, kMaxSourcePixels,
-              "Largest source image that is decoded");
+              "Largest source image that is decoded, and largest window of --resize and --crop");
 }
 
 // For CLI11: what is wrong with the text, if anything.
@@ -179,10 +180,12 @@ void AddBandOptions(CLI::App* app, PackFlags* flags) {
       ->each([flags](const std::string&) { flags->has_no_data = true; });
 }
 
-void AddPairOptions(CLI::App* app, PackFlags* flags) {
+void AddPairOptions(CommandLine* commands, CLI::App* app, PackFlags* flags) {
   PairOptions& pairs = flags->pack.layout.pairs;
-  auto add = [app](const char* flag, std::string* value, const char* type, const char* text) {
-    app->add_option(flag, *value, text)->type_name(type);
+  auto add = [=](const char* flag, std::string* value, const char* type, const char* text) {
+    const CLI::Option* option = app->add_option(flag, *value, text)->type_name(type);
+    // Names may begin and end in nothing more.
+    if (std::string_view(type) == "TEXT") commands->AllowEmpty(option);
   };
   add("--images", &pairs.images, "FOLDER", "For layout pairs: where the images lie in SOURCE");
   add("--labels", &pairs.labels, "FOLDER", "… and the label images");
@@ -269,7 +272,7 @@ void AddPackCommand(CommandLine* commands) {
   CLI::App* app = commands->Add("pack", "Packs a folder of images and labels into shards", run);
   AddInputOptions(app, flags.get());
   AddSplitFlags(app, &flags->splits);
-  AddPairOptions(app, flags.get());
+  AddPairOptions(commands, app, flags.get());
   AddLabelOptions(app, flags.get());
   AddBandOptions(app, flags.get());
   AddWindowFlags(app, &flags->windows);

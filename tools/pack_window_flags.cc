@@ -72,6 +72,14 @@ Status CheckCrop(const WindowFlags& flags) {
   return OkStatus();
 }
 
+// A window is made whatever the sources are: of padding, if of nothing else.
+Status CheckPixels(const char* flag, ImageSize size, uint64_t max_pixels) {
+  if (size.pixels() <= max_pixels) return OkStatus();
+  return InvalidArgumentError(std::string(flag) + " " + FormatImageSize(size) + " is " +
+                              FormatCount(size.pixels()) + " pixels, more than --max-pixels " +
+                              std::to_string(max_pixels));
+}
+
 }  // namespace
 
 void AddWindowFlags(CLI::App* app, WindowFlags* flags) {
@@ -125,6 +133,12 @@ Status TakeWindowFlags(const WindowFlags& flags, PackOptions* options) {
   options->pad_value = static_cast<uint8_t>(flags.pad_value);
   if (!flags.resize.empty()) {
     ASSIGN_OR_RETURN(options->resize, ParseResize(flags.resize));
+    if (options->resize->kind == ResizeRule::Kind::kExact) {
+      RETURN_IF_ERROR(CheckPixels("--resize", options->resize->size, options->max_pixels));
+    }
+  }
+  if (options->crop.has_value()) {
+    RETURN_IF_ERROR(CheckPixels("--crop", *options->crop, options->max_pixels));
   }
   options->variants = static_cast<uint32_t>(std::max<uint64_t>(1, flags.variants));
   options->tile_overlap = static_cast<uint32_t>(flags.tile_overlap);

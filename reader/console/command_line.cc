@@ -158,7 +158,9 @@ std::optional<int> CommandLine::ParseWords(std::vector<std::string> words) {
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     app_->parse(std::move(words));
-    return std::nullopt;
+    const std::string empty = FindEmptyOption();
+    if (empty.empty()) return std::nullopt;
+    return ReportUsageError(empty + ": an empty text is no value");
   } catch (const CLI::CallForHelp&) {
     PrintHelp(*Innermost(app_.get()));
     return kExitDone;
@@ -172,6 +174,17 @@ std::optional<int> CommandLine::ParseWords(std::vector<std::string> words) {
   } catch (const CLI::Error& error) {
     return ReportUsageError(EscapeControl(error.what()));
   }
+}
+
+std::string CommandLine::FindEmptyOption() const {
+  for (const CLI::Option* option : Innermost(app_.get())->get_options()) {
+    const bool goes_without_value = option->get_expected_min() == 0;
+    if (goes_without_value || may_be_empty_.count(option) > 0) continue;
+    for (const std::string& value : option->results()) {
+      if (value.empty()) return option->get_name();
+    }
+  }
+  return "";
 }
 
 void CommandLine::PrintHelp(const CLI::App& app) const {

@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,7 @@
 
 namespace CLI {
 class App;
+class Option;
 }  // namespace CLI
 
 namespace shardmill {
@@ -47,6 +49,10 @@ class CommandLine {
 
   // Adds a command; its options are added to the returned app, which this object owns.
   CLI::App* Add(const std::string& name, const std::string& description, CommandFunction run);
+
+  // An empty text is no value of an option or argument, unless the option is named here: from a
+  // script whose variable is not set, "" would mean the root folder, or all of a set.
+  void AllowEmpty(const CLI::Option* option) { may_be_empty_.insert(option); }
 
   // `name`, a command that was added, runs when the first argument names no command; messages
   // then leave its name out, and its help lists the other commands.
@@ -77,6 +83,8 @@ class CommandLine {
   int Execute(const Command& command);
   // Prints an error; the exit code.
   int Report(const Status& status) const;
+  // "SOURCE" or "--output" when it was given an empty text that it must not have, else empty.
+  std::string FindEmptyOption() const;
   const Command* Chosen() const;
   // "shardmill pack", "shardmill dump show", or "shardmill" before a command is known.
   std::string Prefix() const;
@@ -85,6 +93,7 @@ class CommandLine {
   std::unique_ptr<CLI::App> app_;
   std::vector<Command> commands_;
   std::string default_command_;
+  std::set<const CLI::Option*> may_be_empty_;
   bool silent_ = false;
 };
 

@@ -99,6 +99,20 @@ expect 2 pack nowhere -o out1 --no-data 3
 holds err "--no-data needs --bands"
 expect 2 pack nowhere -o out1 --layout voc --images a --labels b
 holds err "are for --layout pairs, not voc"
+# An empty text, as of a variable that is not set, is no value.
+expect 2 pack nowhere -o out1 --shards ''
+holds err "--shards: an empty text is no value"
+expect 2 pack '' -o out1
+holds err "SOURCE: an empty text is no value"
+expect 2 pack nowhere -o ''
+expect 2 sample -o ''
+expect 2 verify ''
+expect 2 dump info ''
+expect 2 pack nowhere -o out1 --crop 65536x65536
+holds err "--crop 65536x65536 is 4,294,967,296 pixels, more than --max-pixels 268435456"
+expect 2 pack nowhere -o out1 --resize 300x400 --max-pixels 119999
+holds err "--resize 300x400 is 120,000 pixels, more than --max-pixels 119999"
+expect 3 pack nowhere -o out1 --resize 300x400 --max-pixels 120000 --image-prefix ''
 expect 3 pack nowhere -o out1
 holds err "shardmill pack: error: cannot read folder nowhere"
 check is_missing out1

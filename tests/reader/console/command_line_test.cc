@@ -25,6 +25,7 @@ class CommandLineTest : public testing::Test {
     });
     app->add_option("--resize", resize_, "Size");
     app->add_option("SOURCE", source_, "Folder")->required();
+    commands_.AllowEmpty(app->add_option("--name", name_, "May be empty"));
   }
 
   int Run(std::vector<const char*> arguments) {
@@ -41,7 +42,7 @@ class CommandLineTest : public testing::Test {
   Result<int> result_ = kExitDone;
   bool throws_ = false;
   int runs_ = 0;
-  std::string resize_, source_, out_, error_;
+  std::string resize_, source_, name_, out_, error_;
 };
 
 TEST_F(CommandLineTest, ParsedCommandRuns) {
@@ -50,6 +51,16 @@ TEST_F(CommandLineTest, ParsedCommandRuns) {
   EXPECT_EQ(resize_, "2x3");
   EXPECT_EQ(source_, "folder");
   EXPECT_EQ(out_ + error_, "");
+}
+
+TEST_F(CommandLineTest, EmptyTextIsNoValueUnlessTheOptionMayBeEmpty) {
+  EXPECT_EQ(Run({"pack", "x", "--resize", ""}), 2);
+  EXPECT_NE(error_.find("--resize: an empty text is no value"), std::string::npos) << error_;
+  EXPECT_EQ(Run({"pack", ""}), 2);
+  EXPECT_NE(error_.find("SOURCE: an empty text is no value"), std::string::npos) << error_;
+  EXPECT_EQ(runs_, 0);
+  EXPECT_EQ(Run({"pack", "x", "--name", ""}), 0) << error_;
+  EXPECT_EQ(runs_, 1);
 }
 
 TEST_F(CommandLineTest, RepeatedOptionIsNamed) {

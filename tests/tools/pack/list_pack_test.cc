@@ -274,6 +274,56 @@ TEST_F(ListPackTest, DoubtfulLabelsAreNoted) {
             std::string::npos);
 }
 
+// Kaggle names columns as it likes, and images without their extension.
+TEST_F(ListPackTest, FirstLineWithoutItsImageNamesColumns) {
+  for (const char* image : {"train/ab0.jpg", "train/ab1.jpg", "train/ab2.jpg"}) AddImage(image);
+  for (const char* columns : {"id,breed", "image_id,species"}) {
+    source_.Write("labels.csv", columns + std::string("\nab0,pug\nab1,boxer\nab2,pug\n"));
+    options_.layout.layout = "csv";
+    options_.layout.list = "labels.csv";
+    ExpectPacked();
+    EXPECT_EQ(FirstValues("train/ab0.jpg", 1), Values{1});
+    EXPECT_EQ(FirstValues("train/ab1.jpg", 1), Values{0});
+    EXPECT_EQ(ClassNames(), (std::vector<std::string>{"boxer", "pug"})) << columns;
+    EXPECT_NE(error_.find("is taken for the names of its columns"), std::string::npos) << error_;
+  }
+  source_.Write("labels.csv", "gone.jpg,cat\nab0,pug\nab1,boxer\n");
+  ExpectError(StatusCode::kNotFound, "labels.csv line 1 names image gone.jpg, which does not");
+}
+
+TEST_F(ListPackTest, NoClassComesFromALineThatIsSkipped) {
+  for (const char* image : {"a.jpg", "b.jpg"}) AddImage(image);
+  source_.Write("train.csv", "image,label\na.jpg,dog\ngone.jpg,ant\nb.jpg,elk\n");
+  options_.on_error.skip = true;
+  EXPECT_TRUE(Pack().ok());
+  EXPECT_EQ(FirstValues("b.jpg", 1), Values{1});
+  EXPECT_EQ(ClassNames(), (std::vector<std::string>{"dog", "elk"}));
+}
+
+TEST_F(ListPackTest, WholeNumbersAreIdsHoweverTheyAreWritten) {
+  for (const char* image : {"a.jpg", "b.jpg", "c.jpg"}) AddImage(image);
+  for (const char* lines : {"a,1.0\nb,2.0\nc,4.0\n", "a,1\nb,02\nc,4.\n"}) {
+    source_.Write("train.csv", std::string("image,label\n") + lines);
+    ExpectPacked();
+    EXPECT_EQ(FirstValues("a.jpg", 1), Values{1});
+    EXPECT_EQ(FirstValues("b.jpg", 1), Values{2});
+    EXPECT_EQ(FirstValues("c.jpg", 1), Values{4});
+    EXPECT_EQ(ClassNames().size(), 5u) << lines;
+  }
+  for (const char* id : {"-1", "65535", "70000", "4294967296", "99999999999999999999"}) {
+    source_.Write("train.csv", "image,label\na,0\nb," + std::string(id) + "\n");
+    ExpectError(StatusCode::kInvalidArgument, "all labels are numbers, which are class ids, and '" +
+                                                  std::string(id) + "' is none");
+  }
+  for (const char* missing : {"NaN", "nan", "<NA>", "null"}) {
+    for (const char* other : {"0", "dog"}) {
+      source_.Write("train.csv", std::string("image,label\na,") + other + "\nb," + missing + "\n");
+      ExpectError(StatusCode::kInvalidArgument, "train.csv line 3: '" + std::string(missing) +
+                                                    "' stands for a class that is missing");
+    }
+  }
+}
+
 TEST_F(ListPackTest, LineWithoutALabelIsRefused) {
   AddImage("1.jpg");
   AddImage("2.jpg");

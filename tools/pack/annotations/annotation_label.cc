@@ -2,12 +2,19 @@
 
 #include <utility>
 
+#include "tools/pack/class_label.h"
+
 namespace shardmill {
 
 Result<uint32_t> ShapeNames::Find(std::string_view name) const {
   if (ignore.has_value() && MeansIgnore(name)) return *ignore;
   const auto found = ids.find(name);
   if (found != ids.end()) return found->second;
+  // Numbers are ids, however they are written.
+  if (const std::optional<int64_t> number = ParseWholeNumber(name)) {
+    const auto by_number = ids.find(std::to_string(*number));
+    if (by_number != ids.end()) return by_number->second;
+  }
   return DataLossError("the label '" + std::string(name) + "' is not in the class table");
 }
 

@@ -1,10 +1,12 @@
 #include "tools/pack/layouts/drawn_classes.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "reader/names.h"
 #include "tools/pack/annotations/annotation_label.h"
+#include "tools/pack/class_label.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/text_lines.h"
 #include "tools/pack/unused_class.h"
@@ -49,9 +51,31 @@ Status UseTable(InputSet* set) {
   return OkStatus();
 }
 
+// Class 0 is where no shape is, so no label of shapes can be it.
+Status UseNumbers(const std::set<uint32_t>& ids, InputSet* set) {
+  if (*ids.begin() == 0) {
+    return InvalidArgumentError(
+        "the labels of the shapes are numbers, which are class ids, and one is 0, the id of what "
+        "no shape covers; say what the classes are with --classes FILE");
+  }
+  std::vector<ClassInfo>& classes = set->classes;
+  for (uint32_t id = 1; id <= *ids.rbegin(); ++id) {
+    classes.push_back(ids.count(id) > 0 ? ClassInfo{id, std::to_string(id), std::nullopt}
+                                        : UnusedClass(id));
+  }
+  AddBackground(&classes);
+  return OkStatus();
+}
+
 Status UseNames(const std::vector<std::string>& names, InputSet* set) {
   std::vector<ClassInfo>& classes = set->classes;
   classes.clear();
+  std::set<std::string> labels;
+  for (const std::string& name : names) {
+    if (!MeansIgnore(name) && !IsBackground({0, name, std::nullopt})) labels.insert(name);
+  }
+  ASSIGN_OR_RETURN(const auto ids, IdsOfLabels(labels));
+  if (ids.has_value() && !ids->empty()) return UseNumbers(*ids, set);
   for (const std::string& name : names) {
     if (!IsRecordKey(name)) return InvalidArgumentError("a shape has no usable label");
     if (!MeansIgnore(name)) classes.push_back({0, name, std::nullopt});
@@ -63,6 +87,7 @@ Status UseNames(const std::vector<std::string>& names, InputSet* set) {
     std::rotate(classes.begin(), background, background + 1);
   }
   Number(&classes);
+  for (std::string& note : NoteSimilarNames(classes)) set->notes.push_back(std::move(note));
   return OkStatus();
 }
 

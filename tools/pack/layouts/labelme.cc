@@ -10,6 +10,7 @@
 #include "tools/pack/pairing.h"
 #include "tools/pack/record_key.h"
 #include "tools/pack/split_names.h"
+#include "tools/pack/text_lines.h"
 
 namespace shardmill {
 namespace {
@@ -50,7 +51,9 @@ Result<Annotation> ParseAnnotation(const std::string& text, const std::string& j
   if (shapes == nullptr || !shapes->IsArray()) return InvalidArgumentError("it has no shapes");
   Annotation annotation;
   for (const rapidjson::Value& shape : shapes->GetArray()) {
-    annotation.labels.insert(TextMember(shape, "label"));
+    const std::string label = TextMember(shape, "label");
+    if (TrimBlanks(label).empty()) return InvalidArgumentError("it has a shape without a label");
+    annotation.labels.insert(label);
   }
   std::string image = TextMember(document, "imagePath");
   for (char& c : image) c = c == '\\' ? '/' : c;  // written on Windows

@@ -1,11 +1,11 @@
 // Lists at the top of the folder: of image and label paths, or of images and their classes.
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <utility>
 
 #include "reader/base/file.h"
 #include "reader/names.h"
+#include "tools/pack/class_label.h"
 #include "tools/pack/class_table.h"
 #include "tools/pack/file_format.h"
 #include "tools/pack/layouts/layout_parts.h"
@@ -52,9 +52,12 @@ class ClassListReader {
   struct Row {
     List list;
     ListRow row;
+    const ListedFile* image = nullptr;
     const std::string& label() const { return row.cuts.back().label; }
   };
   Status ReadRows();
+  Status ReadList(const List& list);
+  Status AddMissing(const Row& row);
   Status MakeClasses();
   Result<uint32_t> ClassOf(const Row& row) const;
   Status AddRow(const Row& row, InputSplit* split);
@@ -68,11 +71,8 @@ class ClassListReader {
   std::map<std::string, std::string> line_of_image_;
 };
 
-std::optional<uint32_t> ParseId(const std::string& text) {
-  uint32_t id = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && id < kMaxClasses ? std::optional(id) : std::nullopt;
+std::string Where(const List& list, const ListRow& row) {
+  return list.file + " line " + std::to_string(row.line);
 }
 
 Status ClassListReader::ReadRows() {
@@ -80,10 +80,41 @@ Status ClassListReader::ReadRows() {
   for (const List& list : lists) {
     if (!list.split.empty()) splits_[list.split];  // also when it lists nothing
     if (!list.split.empty() && input_.options.LeavesOut(list.split)) continue;
-    ASSIGN_OR_RETURN(std::vector<ListRow> rows,
-                     ReadListRows(JoinPath(input_.listing.root, list.file)));
-    for (ListRow& row : rows) rows_.push_back({list, std::move(row)});
+    RETURN_IF_ERROR(ReadList(list));
   }
+  return OkStatus();
+}
+
+Status ClassListReader::AddMissing(const Row& row) {
+  const std::string& listed = row.row.cuts.back().image;
+  ASSIGN_OR_RETURN(std::string key, RecordKey(listed));
+  const std::string& split = row.row.split.empty() ? row.list.split : row.row.split;
+  splits_[split].problems.push_back({key, Where(row.list, row.row) + " names image " + listed +
+                                              ", which does not exist in the source folder, or "
+                                              "more than once"});
+  return OkStatus();
+}
+
+// Lines without their image are problems, and no class comes from them. Where that is so of the
+// first line alone, it names columns in words of its own, as "id,breed".
+Status ClassListReader::ReadList(const List& list) {
+  ASSIGN_OR_RETURN(std::vector<ListRow> rows,
+                   ReadListRows(JoinPath(input_.listing.root, list.file)));
+  std::vector<Row> missing;
+  const size_t before = rows_.size();
+  for (ListRow& row : rows) {
+    const ListedFile* image = finder_.FindImage(row.cuts.back().image);
+    (image == nullptr ? missing : rows_).push_back({list, std::move(row), image});
+  }
+  if (missing.size() == 1 && rows_.size() > before && missing[0].row.line == 1) {
+    const ListedPair& words = missing[0].row.cuts.back();
+    if (!HasImageExtension(words.image) && words.image.find('/') == std::string::npos) {
+      set_->notes.push_back(list.file + " line 1 ('" + words.image + "', '" + words.label +
+                            "') is taken for the names of its columns: there is no such image");
+      return OkStatus();
+    }
+  }
+  for (const Row& row : missing) RETURN_IF_ERROR(AddMissing(row));
   return OkStatus();
 }
 
@@ -92,21 +123,26 @@ Status ClassListReader::ReadRows() {
 Status ClassListReader::MakeClasses() {
   set_->classes = input_.classes;
   std::set<std::string> names;
-  uint32_t largest = 0;
-  bool all_numbers = true;
   for (const Row& row : rows_) {
     names.insert(row.label());
-    const std::optional<uint32_t> id = ParseId(row.label());
-    all_numbers = all_numbers && id.has_value();
-    largest = std::max(largest, id.value_or(0));
+    if (!IsMissingLabel(row.label())) continue;
+    const bool is_class =
+        std::any_of(set_->classes.begin(), set_->classes.end(),
+                    [&](const ClassInfo& info) { return info.name == row.label(); });
+    if (is_class) continue;
+    return InvalidArgumentError(Where(row.list, row.row) + ": '" + row.label() +
+                                "' stands for a class that is missing; give the image a class or "
+                                "take the line out");
   }
-  if (set_->classes.empty() && all_numbers) {
-    for (uint32_t id = 0; id <= largest; ++id) {
-      set_->classes.push_back({id, std::to_string(id), std::nullopt});
-    }
+  std::optional<std::set<uint32_t>> ids;
+  if (set_->classes.empty()) {
+    ASSIGN_OR_RETURN(ids, IdsOfLabels(names));
+  }
+  for (uint32_t id = 0; ids.has_value() && !ids->empty() && id <= *ids->rbegin(); ++id) {
+    set_->classes.push_back({id, std::to_string(id), std::nullopt});
   }
   for (const std::string& name : names) {
-    if (!input_.classes.empty() || all_numbers) break;
+    if (!input_.classes.empty() || ids.has_value()) break;
     if (HasImageExtension(name)) {
       return InvalidArgumentError("'" + name +
                                   "' stands where a class is expected, and looks like the path of "
@@ -115,40 +151,26 @@ Status ClassListReader::MakeClasses() {
     if (!IsRecordKey(name)) return InvalidArgumentError("a label is no usable name of a class");
     set_->classes.push_back({static_cast<uint32_t>(set_->classes.size()), name, std::nullopt});
   }
-  std::map<std::string, std::string> spellings;
-  for (const ClassInfo& info : set_->classes) {
-    ids_.emplace(info.name, info.id);
-    const auto [other, is_new] = spellings.emplace(LowerCase(info.name), info.name);
-    if (is_new) continue;
-    set_->notes.push_back("classes '" + other->second + "' and '" + info.name +
-                          "' differ in upper and lower case alone");
-  }
+  for (const ClassInfo& info : set_->classes) ids_.emplace(info.name, info.id);
+  for (std::string& note : NoteSimilarNames(set_->classes)) set_->notes.push_back(std::move(note));
   return OkStatus();
 }
 
 Result<uint32_t> ClassListReader::ClassOf(const Row& row) const {
   const auto found = ids_.find(row.label());
   if (found != ids_.end()) return found->second;
-  const std::optional<uint32_t> id = ParseId(row.label());
-  const bool is_class =
-      id.has_value() && *id < set_->classes.size() && !IsUnusedClass(set_->classes[*id]);
-  if (is_class) return *id;
-  return InvalidArgumentError(row.list.file + " line " + std::to_string(row.row.line) + ": '" +
-                              row.label() + "' is neither the name nor the id of a class of the " +
+  const int64_t id = ParseWholeNumber(row.label()).value_or(-1);
+  const bool is_class = id >= 0 && id < static_cast<int64_t>(set_->classes.size()) &&
+                        !IsUnusedClass(set_->classes[static_cast<size_t>(id)]);
+  if (is_class) return static_cast<uint32_t>(id);
+  return InvalidArgumentError(Where(row.list, row.row) + ": '" + row.label() +
+                              "' is neither the name nor the id of a class of the " +
                               std::to_string(set_->classes.size()) + " of the table");
 }
 
 Status ClassListReader::AddRow(const Row& row, InputSplit* split) {
-  const std::string& listed = row.row.cuts.back().image;
-  const std::string where = row.list.file + " line " + std::to_string(row.row.line);
-  const ListedFile* image = finder_.FindImage(listed);
-  if (image == nullptr) {
-    ASSIGN_OR_RETURN(std::string key, RecordKey(listed));
-    split->problems.push_back({key, where + " names image " + listed +
-                                        ", which does not exist in the source folder, or more "
-                                        "than once"});
-    return OkStatus();
-  }
+  const std::string where = Where(row.list, row.row);
+  const ListedFile* image = row.image;
   auto [other, is_new] = line_of_image_.emplace(image->path, where);
   if (!is_new) {
     return InvalidArgumentError(where + " names " + image->path + ", as " + other->second +

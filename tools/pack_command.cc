@@ -218,7 +218,7 @@ void AddLabelOptions(CLI::App* app, PackFlags* flags) {
       ->type_name(maps);
   AddChoice(app, "--palette", &flags->palette, {"index", "color"},
             "What counts in palette files; by default the colour when the class table has those of "
-            "the files, else the index, and the pack stops where both name classes that differ");
+            "the files, else the index, and the pack stops where that is not certain");
   AddChoice(app, "--gray", &flags->gray, {"value", "color"},
             "What gray label files of any depth hold: class ids, or the colour (v, v, v), v scaled "
             "to 8 bits; by default what fits all values of a file, and the pack stops where both "

@@ -79,25 +79,32 @@ Result<Kinds> CountKinds(const InputSet& set, int threads) {
     for (const Sample& sample : split.samples) samples.push_back(&sample);
   }
   Kinds kinds;
+  Status first_fault;
   PipelineOptions pipeline;
   pipeline.threads = threads;
   pipeline.cancelled = WasInterrupted;
-  using MaybeHeader = std::optional<NpyHeader>;
-  RETURN_IF_ERROR(RunOrdered<MaybeHeader>(
+  struct Looked {
+    std::optional<NpyHeader> header;
+    Status fault;
+  };
+  RETURN_IF_ERROR(RunOrdered<Looked>(
       pipeline, samples.size(),
-      [&](uint64_t index, int) -> Result<MaybeHeader> {
+      [&](uint64_t index, int) -> Result<Looked> {
         const SourceFile& file = samples[index]->image;
         Result<NpyHeader> header = ReadArrayHeader(JoinPath(set.root, file.path), file.bytes);
-        if (header.ok()) return MaybeHeader(*header);
-        if (!IsInputFault(header.status())) {
-          return header.status().WithContext(samples[index]->key);
-        }
-        return MaybeHeader();
+        if (header.ok()) return Looked{*header, OkStatus()};
+        Status fault = header.status().WithContext(samples[index]->key);
+        if (!IsInputFault(fault)) return fault;
+        return Looked{std::nullopt, std::move(fault)};
       },
-      [&](uint64_t index, MaybeHeader header) {
-        if (header.has_value()) Count(*header, samples[index]->key, &kinds);
+      [&](uint64_t index, Looked looked) {
+        if (looked.header.has_value()) Count(*looked.header, samples[index]->key, &kinds);
+        if (first_fault.ok()) first_fault = std::move(looked.fault);
         return OkStatus();
       }));
+  if (kinds.empty() && !first_fault.ok()) {
+    return DataLossError("none of the .npy files can be read; the first: " + first_fault.message());
+  }
   return kinds;
 }
 

@@ -174,7 +174,7 @@ LabelDecoder::Answer LabelDecoder::FindColor(uint32_t color) const {
   return {colors_.FindNear(color, *rules_.tolerance), false};
 }
 
-Result<LabelKind> LabelDecoder::ClassifyPalette() const {
+Result<LabelKind> LabelDecoder::ClassifyPalette(const SourceImage& image) const {
   bool by_color = rules_.palette == PaletteReading::kColor;
   if (rules_.palette == PaletteReading::kAuto && rules_.colors_in_files && !rules_.index_first) {
     // A map of numbers alone says that it is the index that means something.
@@ -185,7 +185,31 @@ Result<LabelKind> LabelDecoder::ClassifyPalette() const {
         "--palette color needs the colours of the classes; give them with --classes FILE "
         "(name,r,g,b)");
   }
+  if (by_color && rules_.palette == PaletteReading::kAuto) return ComparePalette(image);
   return by_color ? kPaletteColor : kPaletteIndex;
+}
+
+// By colour, but for palettes in which each index is its own gray level, which programs write for
+// gray files. Entries that no pixel uses are filled up with anything and do not count. Colours of
+// another set than the class table's are refused rather than read by index: in the next file they
+// might be the table's.
+Result<LabelKind> LabelDecoder::ComparePalette(const SourceImage& image) const {
+  bool any_color = false, all_colors = true, all_indices = true, all_own_levels = true;
+  for (uint32_t index : ValuesOf(image)) {
+    if (index >= image.palette.size()) return kPaletteColor;
+    const uint32_t color = image.palette[index];
+    const bool has_class = FindColor(color).id != kNoClass;
+    any_color |= has_class;
+    all_colors = all_colors && has_class;
+    all_indices = all_indices && FindNumber(index).id != kNoClass;
+    all_own_levels = all_own_levels && color == GrayColor(index);
+  }
+  if (all_colors || !all_indices) return kPaletteColor;
+  if (all_own_levels) return kPaletteIndex;
+  if (any_color) return kPaletteColor;
+  return InvalidArgumentError(
+      "none of the colours of this palette file is in the class table, and all its indices are "
+      "class ids; if the index is the label, say so with --palette index");
 }
 
 Result<LabelKind> LabelDecoder::ClassifyRgb(const SourceImage& image) const {
@@ -211,7 +235,7 @@ Result<LabelKind> LabelDecoder::ClassifyRgb(const SourceImage& image) const {
 Result<LabelKind> LabelDecoder::Classify(const SourceImage& image) const {
   switch (image.layout) {
     case PixelLayout::kPalette:
-      return ClassifyPalette();
+      return ClassifyPalette(image);
     case PixelLayout::kRgb:
     case PixelLayout::kRgba:
       return ClassifyRgb(image);

@@ -102,7 +102,8 @@ class LabelDecoder {
   void LeaveOutUnused(const std::vector<ClassInfo>& classes);
 
   Result<LabelKind> Classify(const SourceImage& image) const;
-  Result<LabelKind> ClassifyPalette() const;
+  Result<LabelKind> ClassifyPalette(const SourceImage& image) const;
+  Result<LabelKind> ComparePalette(const SourceImage& image) const;
   Result<LabelKind> ClassifyRgb(const SourceImage& image) const;
   Result<LabelKind> ClassifyGray(const SourceImage& image) const;
   Result<LabelKind> CompareGray(const SourceImage& image) const;

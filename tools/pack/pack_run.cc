@@ -70,7 +70,8 @@ PipelineOptions PackRun::Impl::Pipeline(const ShardSequence& shards) const {
 Status PackRun::Impl::Take(uint64_t index, EncodedSample encoded, ShardSequence* shards) {
   progress->Add(1, encoded.source_bytes);
   if (!encoded.unknown.empty()) {
-    unknown.Add(shards->Find(index).sample->label.path, encoded.unknown);
+    const bool by_palette = encoded.label.has_value() && encoded.label->kind == kPaletteColor;
+    unknown.Add(shards->Find(index).sample->label.path, encoded.unknown, by_palette);
     if (!options.on_error.skip) only_label_values = true;
   }
   if (only_label_values) return OkStatus();

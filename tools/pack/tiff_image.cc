@@ -20,7 +20,8 @@ Status CheckForm(const TiffHeader& header) {
   const bool usual = header.colors == TiffColors::kRgb ? colors == 3 : colors == 1;
   if (usual && header.samples != TiffSamples::kFloat && header.bits <= 16) return OkStatus();
   return DataLossError("this TIFF file holds " + DescribeBands(header) +
-                       "; images have one gray or three RGB bands of 8 or 16 bits");
+                       "; images have one gray or three RGB bands of 8 or 16 bits. Rasters of "
+                       "other bands are packed as arrays with --bands");
 }
 
 // Values as unsigned: negative ones have no place in an image.

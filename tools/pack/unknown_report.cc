@@ -25,8 +25,10 @@ bool IsGrayBelow(uint32_t value, uint64_t bound) {
 
 }  // namespace
 
-void UnknownReport::Add(const std::string& label_file, const UnknownValues& values) {
+void UnknownReport::Add(const std::string& label_file, const UnknownValues& values,
+                        bool by_palette) {
   ++files_;
+  any_palette_ |= by_palette;
   pixels_ += values.TotalPixels();
   for (const auto& [value, count] : values.pixels) {
     if (entries_.size() >= kMaxValues && entries_.count(value) == 0) continue;
@@ -62,6 +64,11 @@ std::string UnknownReport::Hint(uint64_t classes, const LabelRules& rules) const
   const bool only_small_grays =
       std::all_of(entries_.begin(), entries_.end(),
                   [&](const auto& entry) { return IsGrayBelow(entry.first, classes); });
+  if (any_palette_) {
+    return "Correct the labels, or the class table (--classes FILE); where the index of a palette "
+           "is the label, and not its colour, say so with --palette index. --on-error skip leaves "
+           "such files out.";
+  }
   if (rules.colors_in_files && only_small_grays) {
     return "These look like class ids saved as RGB; save such labels as gray images.";
   }

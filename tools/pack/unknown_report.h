@@ -14,7 +14,8 @@ namespace shardmill {
 
 class UnknownReport {
  public:
-  void Add(const std::string& label_file, const UnknownValues& values);
+  // `by_palette`: the colours of a palette were looked up.
+  void Add(const std::string& label_file, const UnknownValues& values, bool by_palette = false);
 
   bool empty() const { return files_ == 0; }
   uint64_t files() const { return files_; }
@@ -38,6 +39,7 @@ class UnknownReport {
   std::map<uint32_t, Entry> entries_;
   uint64_t pixels_ = 0;
   uint64_t files_ = 0;
+  bool any_palette_ = false;
 };
 
 }  // namespace shardmill

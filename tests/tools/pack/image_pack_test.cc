@@ -89,6 +89,11 @@ TEST_F(ImagePackTest, EveryBrokenFileIsNamedAndTheCountsAddUp) {
   bands.bits = 32;
   bands.sample_format = 3;
   Add("bands.tif", WriteTiff({bands}, [](uint32_t, uint32_t, int) { return 0.5; }));
+  TiffForm near_infrared = bands;
+  near_infrared.bands = 4;
+  near_infrared.bits = 8;
+  near_infrared.sample_format = 1;
+  Add("near infrared.tif", WriteTiff({near_infrared}, [](uint32_t, uint32_t, int) { return 1.0; }));
   TiffForm page = bands;
   page.bands = 1;
   page.bits = 8;
@@ -98,7 +103,7 @@ TEST_F(ImagePackTest, EveryBrokenFileIsNamedAndTheCountsAddUp) {
   ASSERT_TRUE(code.ok()) << code.status().ToString();
   EXPECT_EQ(*code, 6);
   EXPECT_EQ(ReadLabels().size(), 1u);
-  EXPECT_EQ(manifest_.splits(0).skipped_size(), 10);
+  EXPECT_EQ(manifest_.splits(0).skipped_size(), 11);
   const std::pair<const char*, const char*> reasons[] = {
       {"empty.png", "an empty file"},
       {"empty.jpg.png", "an empty file"},
@@ -109,6 +114,9 @@ TEST_F(ImagePackTest, EveryBrokenFileIsNamedAndTheCountsAddUp) {
       {"moving.png", "an animated PNG"},
       {"moving broken.png", "it is cut or damaged"},
       {"bands.tif", "5 bands of 32 bits, floating point"},
+      {"bands.tif", "are packed as arrays with --bands"},
+      {"near infrared.tif", "4 bands of 8 bits, unsigned"},
+      {"near infrared.tif", "are packed as arrays with --bands"},
       {"pages.tif", "several pages"}};
   for (const auto& [name, reason] : reasons) {
     EXPECT_NE(Reason(std::string("train/") + name).find(reason), std::string::npos)

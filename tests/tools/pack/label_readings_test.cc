@@ -117,6 +117,39 @@ TEST(LabelDecode, MapMustFitHowTheLabelIsRead) {
             std::string::npos);
 }
 
+TEST(LabelDecode, PaletteOfOtherColorsAsksForTheIndex) {
+  LabelDecoderOptions options =
+      Options(Classes({0x000000, 0xFF0000, 0x00FF00}), true, 255, DType::kU8);
+  // The black entries are not used.
+  const SourceImage others =
+      FromPng(PalettePng({1, 2}, {1, 2}, {0x000000, 0x123456, 0x654321, 0x000000, 0x000000}));
+  const Decoded decoded = DecodeWith(options, others);
+  EXPECT_EQ(decoded.label.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(decoded.label.status().message().find("say so with --palette index"),
+            std::string::npos);
+  options.rules.palette = PaletteReading::kIndex;
+  EXPECT_EQ(DecodeWith(options, others).ids, (Ids{1, 2}));
+  options.rules.palette = PaletteReading::kAuto;
+  // Colours of the table count as ever, and so does one that is not among them.
+  const SourceImage mixed = FromPng(PalettePng({1, 2}, {2, 1}, {0x010101, 0xFF0000, 0x121212}));
+  EXPECT_EQ(DecodeWith(options, mixed).unknown.pixels.count(kLabelColorFlag | 0x121212), 1u);
+}
+
+TEST(LabelDecode, PaletteOfGrayLevelsThatAreTheirIndicesIsGray) {
+  const LabelDecoderOptions options =
+      Options(Classes({0x000000, 0xFF0000, 0x00FF00}), true, 255, DType::kU8);
+  const SourceImage gray =
+      FromPng(PalettePng({1, 3}, {0, 2, 1}, {0x000000, 0x010101, 0x020202, 0x030303}));
+  const Decoded decoded = DecodeWith(options, gray);
+  ASSERT_TRUE(decoded.label.ok()) << decoded.label.status().ToString();
+  EXPECT_EQ(decoded.label->kind, kPaletteIndex);
+  EXPECT_EQ(decoded.ids, (Ids{0, 2, 1}));
+  // An index that is no class: read by colour, and told as what it is.
+  EXPECT_FALSE(DecodeWith(options, FromPng(PalettePng({1, 2}, {0, 3},
+                                                      {0x000000, 0x010101, 0x020202, 0x030303})))
+                   .unknown.pixels.empty());
+}
+
 TEST(LabelDecode, ToleranceMustFitHowTheLabelIsRead) {
   LabelDecoderOptions options = Options(Classes(kThree), true, std::nullopt, DType::kU8);
   options.rules.tolerance = 20;

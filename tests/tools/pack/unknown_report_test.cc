@@ -39,6 +39,14 @@ TEST(UnknownReport, IdsSavedAsColorsAreRecognised) {
   EXPECT_NE(report.Describe(3, Rules(true)).find("class ids saved as RGB"), std::string::npos);
 }
 
+TEST(UnknownReport, ColorsOfPalettesNameTheIndex) {
+  UnknownReport report;
+  report.Add("a.png", Values({{kFlag | 0x000000, 5}, {kFlag | 0x020202, 7}}), true);
+  const std::string text = report.Describe(3, Rules(true));
+  EXPECT_NE(text.find("--palette index"), std::string::npos) << text;
+  EXPECT_EQ(text.find("saved as RGB"), std::string::npos) << text;
+}
+
 TEST(UnknownReport, OneValueMayBeIgnore) {
   UnknownReport report;
   report.Add("a.png", Values({{255, 5}}));

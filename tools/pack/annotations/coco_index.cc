@@ -190,9 +190,8 @@ Result<CocoIndex> ReadCocoIndex(const std::string& path) {
                                                                                            handler);
   if (std::ferror(file.get()) != 0) return IoError("cannot read " + path);
   if (parsed.IsError() && parsed.Code() != rapidjson::kParseErrorTermination) {
-    return InvalidArgumentError(path + ": this is no JSON, from byte " +
-                                std::to_string(parsed.Offset()) +
-                                " on: " + rapidjson::GetParseError_En(parsed.Code()));
+    return DataLossError(path + ": this is no JSON, from byte " + std::to_string(parsed.Offset()) +
+                         " on: " + rapidjson::GetParseError_En(parsed.Code()));
   }
   const Status status = handler.Finish();
   if (!status.ok()) return status.WithContext(path);

@@ -93,8 +93,8 @@ Status CvatReader::Read() {
   const pugi::xml_parse_result parsed =
       document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
   if (!parsed) {
-    return InvalidArgumentError(path + ": damaged XML at byte " + std::to_string(parsed.offset) +
-                                ": " + parsed.description());
+    return DataLossError(path + ": damaged XML at byte " + std::to_string(parsed.offset) + ": " +
+                         parsed.description());
   }
   const pugi::xml_node annotations = document.child("annotations");
   RETURN_IF_ERROR(UseDrawnClasses(input_, LabelNames(annotations), set_));

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "reader/base/file.h"
-#include "reader/console/units.h"
-#include "tools/pack/class_table.h"
+#include "tools/pack/class_label.h"
 #include "tools/pack/layouts/class_folders.h"
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/layouts/list_rows.h"
@@ -95,22 +94,28 @@ Status ReadList(const FolderListing& listing, ArrayList* list) {
   return OkStatus();
 }
 
-// Labels that are all numbers are ids; else they are names.
-std::vector<ClassInfo> MakeClasses(const std::vector<ArrayList>& lists) {
+// Labels that are all numbers are ids; else they are names. None comes from an array that is not
+// there.
+Result<std::vector<ClassInfo>> MakeClasses(const FolderListing& listing,
+                                           const std::vector<ArrayList>& lists) {
   std::set<std::string> names;
-  std::optional<uint64_t> last = 0;
   for (const ArrayList& list : lists) {
     for (const ListedArray& array : list.arrays) {
+      if (listing.Find(array.path) == nullptr) continue;
       names.insert(array.label);
-      const Result<uint64_t> id = ParseUnsigned(array.label, kMaxClasses - 1);
-      last = id.ok() && last ? std::optional(std::max(*last, *id)) : std::nullopt;
+      if (!IsMissingLabel(array.label)) continue;
+      return InvalidArgumentError(list.file + " line " + std::to_string(array.line) + ": '" +
+                                  array.label +
+                                  "' stands for a class that is missing; give the "
+                                  "array a class or take the line out");
     }
   }
+  ASSIGN_OR_RETURN(const auto ids, IdsOfLabels(names));
   std::vector<ClassInfo> classes;
-  for (uint64_t id = 0; last && id <= *last; ++id) {
-    classes.push_back({static_cast<uint32_t>(id), std::to_string(id), std::nullopt});
+  for (uint32_t id = 0; ids.has_value() && !ids->empty() && id <= *ids->rbegin(); ++id) {
+    classes.push_back({id, std::to_string(id), std::nullopt});
   }
-  for (auto name = names.begin(); !last && name != names.end(); ++name) {
+  for (auto name = names.begin(); !ids.has_value() && name != names.end(); ++name) {
     classes.push_back({static_cast<uint32_t>(classes.size()), *name, std::nullopt});
   }
   return classes;
@@ -127,13 +132,16 @@ class ArrayListReader {
     InputSplit split;
     split.name = list.split;
     for (const ListedArray& array : list.arrays) {
-      const auto id = ids_.find(array.label);
-      if (id == ids_.end()) {
+      auto id = ids_.find(array.label);
+      if (const auto number = ParseWholeNumber(array.label); id == ids_.end() && number) {
+        id = ids_.find(std::to_string(*number));
+      }
+      const ListedFile* file = listing_.Find(array.path);
+      if (file != nullptr && id == ids_.end()) {
         return InvalidArgumentError(list.file + " line " + std::to_string(array.line) + ": '" +
                                     array.label + "' is not in the class table");
       }
       ASSIGN_OR_RETURN(const std::string key, RecordKey(array.path));
-      const ListedFile* file = listing_.Find(array.path);
       if (file == nullptr) {
         split.problems.push_back({key, "the listed file does not exist below the source folder"});
       } else {
@@ -156,7 +164,11 @@ Status ReadLists(const LayoutInput& input, std::vector<ArrayList> lists, InputSe
       RETURN_IF_ERROR(ReadList(input.listing, &list));
     }
   }
-  set->classes = input.classes.empty() ? MakeClasses(lists) : input.classes;
+  set->classes = input.classes;
+  if (set->classes.empty()) {
+    ASSIGN_OR_RETURN(set->classes, MakeClasses(input.listing, lists));
+    for (std::string& note : NoteSimilarNames(set->classes)) set->notes.push_back(std::move(note));
+  }
   ArrayListReader reader(input.listing, set->classes);
   for (const ArrayList& list : lists) {
     ASSIGN_OR_RETURN(InputSplit split, reader.ReadSplit(list));

@@ -67,6 +67,14 @@ TEST_F(CocoTest, PolygonsAndMasksAreDrawn) {
             std::string::npos);
 }
 
+TEST_F(CocoTest, CutFileIsDamage) {
+  const std::string path = "annotations/instances_train2017.json";
+  const std::string json = source_.Read(path);
+  source_.Write(path, json.substr(0, json.size() / 2));
+  options_.layout.layout = "coco";
+  ExpectError(StatusCode::kDataLoss, path + ": this is no JSON");
+}
+
 TEST_F(CocoTest, OptionsForLabelImagesAreRefused) {
   options_.layout.map = "none";
   ExpectError(StatusCode::kInvalidArgument,
@@ -326,6 +334,33 @@ TEST_F(LabelmeTest, ImageWithoutAFileIsAnOrphan) {
   ExpectError(StatusCode::kNotFound, "train/b.jpg: no JSON file of shapes names it");
 }
 
+TEST_F(LabelmeTest, ShapeWithoutALabelIsNamedWithItsFile) {
+  AddJson("val", Shape("car", "rectangle", "[[0,0],[1,1]]"));
+  AddJson("train", Shape(" ", "rectangle", "[[0,0],[1,1]]"));
+  ExpectError(StatusCode::kNotFound, "train/a.json: it has a shape without a label");
+  AddJson("train", R"({"label": null, "points": [[0,0],[1,1]], "shape_type": "rectangle"})");
+  ExpectError(StatusCode::kNotFound, "train/a.json: it has a shape without a label");
+}
+
+TEST_F(LabelmeTest, NumbersAreIdsAndLikeNamesAreNoted) {
+  AddJson("train", Shape("2", "rectangle", "[[0,0],[1,1]]") + "," +
+                       Shape("10", "rectangle", "[[1,0],[2,1]]") + "," +
+                       Shape("1.0", "rectangle", "[[2,0],[3,1]]"));
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("train/a.jpg", 4), (Values{2, 10, 1, 0}));
+  EXPECT_EQ(ClassNames().size(), 11u);
+  AddJson("train", Shape("0", "rectangle", "[[0,0],[1,1]]"));
+  ExpectError(StatusCode::kInvalidArgument, "say what the classes are with --classes FILE");
+  AddJson("train", Shape("-1", "rectangle", "[[0,0],[1,1]]"));
+  ExpectError(StatusCode::kInvalidArgument, "'-1' is none");
+  AddJson("train", Shape("Car", "rectangle", "[[0,0],[1,1]]") + "," +
+                       Shape("car ", "rectangle", "[[1,0],[2,1]]"));
+  ExpectPacked();
+  EXPECT_NE(error_.find("classes 'Car' and 'car ' differ in case and blanks alone"),
+            std::string::npos)
+      << error_;
+}
+
 TEST_F(LabelmeTest, ImageStoredInTheFileAloneIsNamed) {
   AddJson("train", Shape("car", "polygon", "[]"));
   std::filesystem::remove(source_.At("train/a.jpg"));
@@ -389,7 +424,7 @@ TEST_F(CvatTest, ExportWithoutImagesSaysSo) {
 TEST_F(CvatTest, DamagedFileIsNamed) {
   AddImage("images/Train/deep/a.jpg");
   source_.Write("annotations.xml", "<annotations><image name=\"deep/a.jpg\"");
-  ExpectError(StatusCode::kInvalidArgument, "annotations.xml: damaged XML at byte");
+  ExpectError(StatusCode::kDataLoss, "annotations.xml: damaged XML at byte");
 }
 
 }  // namespace

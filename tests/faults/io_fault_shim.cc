@@ -24,10 +24,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <vector>
 
 namespace {
 
@@ -123,6 +125,22 @@ ssize_t write(int fd, const void* data, size_t bytes) {
     bytes = static_cast<size_t>(allowed);
   }
   return next(fd, data, bytes);
+}
+
+ssize_t writev(int fd, const iovec* pieces, int count) {
+  static const auto next = Next<ssize_t (*)(int, const iovec*, int)>("writev");
+  size_t bytes = 0;
+  for (int i = 0; i < count; ++i) bytes += pieces[i].iov_len;
+  if (bytes == 0 || !FileIsAffected(fd)) return next(fd, pieces, count);
+  const ssize_t allowed = AllowedBytes(bytes);
+  if (allowed < 0) return -1;
+  std::vector<iovec> first;
+  size_t left = static_cast<size_t>(allowed);
+  for (int i = 0; i < count && left > 0; ++i) {
+    first.push_back({pieces[i].iov_base, std::min(left, pieces[i].iov_len)});
+    left -= first.back().iov_len;
+  }
+  return next(fd, first.data(), static_cast<int>(first.size()));
 }
 
 ssize_t pwrite64(int fd, const void* data, size_t bytes, off64_t offset) {

@@ -189,6 +189,7 @@ head -c 900 scenes/train/scene_0003.png >broken/train/scene_0003.png
 : >broken/train/scene_0005.png
 expect 4 pack broken -o bad
 holds err "shardmill pack: error: train/scene_000"
+holds err "; correct it, or leave out what cannot be packed with --on-error skip"
 check is_missing bad
 rm broken/train_labels/scene_0007_L.png
 expect 3 pack broken -o bad

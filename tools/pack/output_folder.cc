@@ -21,6 +21,7 @@
 #include "tools/pack/foreign_shards.h"
 #include "tools/pack/incoming_set.h"
 #include "tools/pack/rank_marks.h"
+#include "tools/pack/report/report_file.h"
 #include "tools/pack/shard_files.h"
 
 namespace shardmill {
@@ -72,9 +73,17 @@ Result<std::unique_ptr<OutputFolder>> OutputFolder::Open(const PackPlan& plan,
                                                          const PackOptions& options, FolderUse use,
                                                          const Launch& launch) {
   std::error_code error;
+  if (use == FolderUse::kFinish && !std::filesystem::is_directory(options.output, error)) {
+    return NotFoundError("there is no folder " + options.output +
+                         "; make the shards first, with the same options and --shards in the "
+                         "place of --finish");
+  }
   const bool made =
       use != FolderUse::kFinish && std::filesystem::create_directories(options.output, error);
-  if (error) return ErrnoError("cannot make folder " + options.output, error.value());
+  if (error) {
+    const Status status = ErrnoError("cannot make folder " + options.output, error.value());
+    return IoError(status.message() + "; choose another one for -o");
+  }
   std::unique_ptr<OutputFolder> folder(new OutputFolder(plan, options, use, launch, made));
   RETURN_IF_ERROR(folder->Enter());
   return folder;
@@ -214,6 +223,12 @@ Status OutputFolder::ChooseWithoutState(const StoredState& here, const StoredSta
                              "its shards again"
                        : path_ + " holds no unfinished data set; make its shards first";
     return NotFoundError(what + ", with the same options and --shards in the place of --finish");
+  }
+  const std::string report = JoinPath(path_, kReportFileName);
+  if (!here.exists && !options_.overwrite && FileExists(report)) {
+    return InvalidArgumentError(report +
+                                " is there, and no data set that it tells of; move it away, or "
+                                "have it replaced with --overwrite");
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> names,
                    ShardFileNames(path_, ShardFileKind::kShards));

@@ -236,7 +236,7 @@ Status PackJob::Pack() {
     seconds_ = SecondsSince(start);
     WriteReport(result);
   };
-  const uint64_t bytes = plan_.expected_records() * plan_.record_bytes;
+  const uint64_t bytes = plan_.most_bytes();
   Note(options_, DescribePlan(Report()) + "; at most " + FormatBytes(bytes) + " in all");
   if (!options_.finish && launch_.rank == 0) WarnAboutSpace(bytes);
   ASSIGN_OR_RETURN(written_, WriteSet(plan_, options_, writing));

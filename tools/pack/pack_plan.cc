@@ -7,12 +7,16 @@
 #include "reader/base/version.h"
 #include "reader/names.h"
 #include "reader/serialize.h"
+#include "reader/shard_format.h"
 #include "tools/pack/value_map.h"
 #include "tools/random_stream.h"
 
 namespace shardmill {
 namespace {
 
+// What a record takes beside its fields and names (checksums, offsets, metadata), a shard for its
+// summary, and a class in that; no less than they need.
+constexpr uint64_t kRecordOverheadBytes = 512, kSummaryBytes = 4096, kClassSummaryBytes = 64;
 constexpr uint32_t kPaddingU8 = 255, kPaddingU16 = 65535;
 
 std::string_view OrderName(DiskOrder order) {
@@ -368,6 +372,27 @@ proto::ShardSchema PackPlan::SchemaOf(const SplitPlan& split) const {
   RecordSchemaToProto(schema, &message);
   *message.mutable_recipe() = recipe;
   return message;
+}
+
+uint64_t PackPlan::most_bytes() const {
+  uint64_t bytes = 0;
+  for (const SplitPlan& split : splits) {
+    uint64_t names = 0;  // of the inputs, in all their records
+    for (const Sample& sample : split.samples) {
+      names += sample.key.size() + sample.image.path.size() + sample.label.path.size();
+    }
+    const uint64_t inputs = std::max<uint64_t>(1, split.samples.size());
+    const uint64_t per_input = (split.expected_records + inputs - 1) / inputs;
+    const uint64_t blocks =
+        split.expected_records / records_per_block + split.shard_count;  // the last are not full
+    const uint64_t parts = schema.fields.size() + 2;  // header, regions, metadata: each is padded
+    bytes += split.expected_records * (record_bytes + kRecordOverheadBytes) + names * per_input;
+    bytes += blocks * (parts * kAlignment + kBlockTableEntryBytes);
+    bytes +=
+        split.shard_count * (kSmallestShardBytes + PaddedBytes(SchemaOf(split).ByteSizeLong()) +
+                             kSummaryBytes + schema.classes.size() * kClassSummaryBytes);
+  }
+  return bytes;
 }
 
 uint64_t PackPlan::expected_records() const {

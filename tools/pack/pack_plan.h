@@ -61,6 +61,8 @@ struct PackPlan {
   uint64_t inputs() const;
   uint64_t source_bytes() const;
   uint64_t expected_records() const;
+  // Of all shards when nothing is compressed, with headers, tables and padding.
+  uint64_t most_bytes() const;
 
   // Split after split: the place in this list is the number that --shards means.
   std::vector<PlannedShard> AllShards() const;

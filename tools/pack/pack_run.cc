@@ -27,6 +27,8 @@ constexpr uint64_t kMaxBatch = 32;
 // So many batches for each thread at least, lest one of them ends long after the others.
 constexpr uint64_t kBatchesPerThread = 16;
 
+constexpr char kLeaveOut[] =
+    "; correct it, or leave out what cannot be packed with --on-error skip";
 constexpr char kAllDropped[] = "too much of each of its windows is ignored (--max-ignore)";
 
 }  // namespace
@@ -84,8 +86,9 @@ Status PackRun::Impl::Take(uint64_t index, EncodedSample encoded, ShardSequence*
 Status PackRun::Impl::TakeFailure(uint64_t index, const EncodedSample& encoded,
                                   ShardSequence* shards) {
   const std::string& key = shards->Find(index).sample->key;
-  if (!options.on_error.skip || !IsInputFault(encoded.status)) {
-    return encoded.status.WithContext(key);
+  if (!IsInputFault(encoded.status)) return encoded.status.WithContext(key);
+  if (!options.on_error.skip) {
+    return Status(encoded.status.code(), key + ": " + encoded.status.message() + kLeaveOut);
   }
   // Reasons are stored: they must be text, whatever a file's name is made of.
   return shards->Skip(index, {key, EscapeControl(encoded.status.message())}, proto::Statistics());

@@ -10,11 +10,32 @@
 namespace shardmill {
 namespace {
 
-// Shards of state 1 may have left out inputs that only could not be read for a while.
-constexpr std::string_view kFirstLine = "shardmill pack state 2";
+// Shards of state 1 may have left out inputs that only could not be read for a while; state 2 had
+// the values as they are.
+constexpr std::string_view kFirstLine = "shardmill pack state 3";
 constexpr std::string_view kEnd = "end ";
 constexpr uint64_t kMaxStateBytes = uint64_t{1} << 36;
 constexpr size_t kDifferencesShown = 5;
+
+// Values may be any text: a line of the state stays a line.
+std::string Escape(const std::string& value) {
+  std::string text;
+  for (const char c : value) {
+    if (c == '\\' || c == '\n') text += '\\';
+    text += c == '\n' ? 'n' : c;
+  }
+  return text;
+}
+
+std::string Unescape(std::string_view text) {
+  std::string value;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool escaped = text[i] == '\\' && i + 1 < text.size();
+    if (escaped) ++i;
+    value += escaped && text[i] == 'n' ? '\n' : text[i];
+  }
+  return value;
+}
 
 void AddInput(const InputState& input, std::string* text) {
   *text += input.key;
@@ -95,7 +116,7 @@ bool StateParser::Parse(PackState* state) {
     const std::string_view kind = TakeUntil(&line, '\t');
     if (kind == "setting") {
       const std::string_view name = TakeUntil(&line, '\t');
-      state->settings.emplace_back(name, line);
+      state->settings.emplace_back(name, Unescape(line));
     } else if (kind != "split" || !ParseSplit(line, state)) {
       return false;
     }
@@ -203,7 +224,9 @@ PackState MakePackState(const PackPlan& plan, const PackOptions& options) {
 
 Status WritePackState(const std::string& folder, const PackState& state) {
   std::string text = std::string(kFirstLine) + "\n" + DigestToHex(state.dataset_id) + "\n";
-  for (const auto& [name, value] : state.settings) text += "setting\t" + name + '\t' + value + '\n';
+  for (const auto& [name, value] : state.settings) {
+    text += "setting\t" + name + '\t' + Escape(value) + '\n';
+  }
   for (const SplitState& split : state.splits) {
     text += "split\t" + split.name + '\t' + std::to_string(split.inputs.size()) + '\t' +
             std::to_string(split.problems) + '\n';

@@ -35,6 +35,7 @@ class SetWriter {
   Status BuildOne(PackRun* run, const PlannedShard& shard);
   Status BuildClaimed(PackRun* run, const PlannedShard& shard, FolderLock* claim);
   Status CheckAllAreThere() const;
+  Status CheckNoneWasRemoved() const;
   Status Report();
   Status Complete();
   // Adds what becomes of the finished shards.
@@ -148,6 +149,14 @@ Status SetWriter::CheckAllAreThere() const {
                        "--finish.");
 }
 
+// All were finished, so the folder is at fault, not the data.
+Status SetWriter::CheckNoneWasRemoved() const {
+  const std::vector<PlannedShard> missing = folder_->Missing(all_);
+  if (missing.empty()) return OkStatus();
+  return IoError(plan_.FileNameOf(missing.front()) + " was finished, and is gone from " +
+                 folder_->shard_folder() + ": something else removes files there; pack again");
+}
+
 // Whoever comes later finds the set complete; but one that never comes has died on its way.
 void SetWriter::WaitForRanks() const {
   const auto give_up = std::chrono::steady_clock::now() + kRankPatience;
@@ -204,6 +213,7 @@ Status SetWriter::Complete() {
     RETURN_IF_ERROR(folder_->WaitForOthers());
     TellOfLostRanks();
   }
+  RETURN_IF_ERROR(CheckNoneWasRemoved());
   RETURN_IF_ERROR(Report());
   RETURN_IF_ERROR(CheckNoSplitIsEmpty(written_.result));
   all_built_ = true;

@@ -224,10 +224,16 @@ TEST_F(PackContinueTest, LeftoversOfThisPackAreRemovedAndNoOthers) {
   out_.Write(TrainShard(3) + ".tmp-77", "cut");
   out_.Write("manifest.json.tmp-77", "cut");
   out_.Write("pack-report.html.tmp-77", "cut");
-  out_.Write("notes.txt", "of somebody");
+  out_.Write(TrainShard(4) + ".tmp-77-1", "cut");
+  for (const char* mine : {"notes.txt", "manifest.json.tmp-notes", "pack-report.html.tmp-",
+                           "train-00004-of-00005.shard.tmp-77-x"}) {
+    out_.Write(mine, "of somebody");
+  }
   out_.Write("test-00000-of-00001.shard.tmp-78", "of somebody");
   ExpectNote("1 shard that is there is damaged or of another kind", "2 of 6 shards are finished");
   auto expected = Contents(whole_);
+  expected["manifest.json.tmp-notes"] = expected["pack-report.html.tmp-"] = "of somebody";
+  expected["train-00004-of-00005.shard.tmp-77-x"] = "of somebody";
   expected["notes.txt"] = expected["test-00000-of-00001.shard.tmp-78"] = "of somebody";
   EXPECT_EQ(Contents(out_), expected);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <map>
 
 #include "proto/manifest.pb.h"
@@ -388,6 +389,54 @@ TEST_F(PackClassesTest, OneHotVectors) {
 TEST_F(PackClassesTest, IgnoreIsAUsageError) {
   options_.layout.ignore = 255;
   ExpectError(StatusCode::kInvalidArgument, "--ignore is for label images");
+}
+
+TEST_F(PackJobTest, ReportOfSomebodyIsNotReplacedUnasked) {
+  AddScene("train", "a", {8, 8}, 1);
+  output_.Write("pack-report.html", "of somebody");
+  ExpectError(StatusCode::kInvalidArgument, "no data set that it tells of; move it away");
+  EXPECT_EQ(output_.Files(), std::vector<std::string>{"pack-report.html"});
+  EXPECT_EQ(output_.Read("pack-report.html"), "of somebody");
+  options_.overwrite = true;
+  ExpectCode(0);
+  EXPECT_NE(output_.Read("pack-report.html"), "of somebody");
+}
+
+TEST_F(PackJobTest, OutputThatCanBeNoFolderIsToldWithTheNextStep) {
+  AddScene("train", "a", {8, 8}, 1);
+  output_.Write("file", "");
+  for (const std::string& path : {output_.At("file"), output_.At("file/below")}) {
+    options_.output = path;
+    const Status status = RunPackJob(options_, ReportStyle::kText).status();
+    EXPECT_EQ(status.code(), StatusCode::kIo) << status.ToString();
+    EXPECT_NE(status.message().find("; choose another one for -o"), std::string::npos);
+  }
+  options_.output = output_.At("missing");
+  options_.finish = true;
+  const Status status = RunPackJob(options_, ReportStyle::kText).status();
+  EXPECT_EQ(status.code(), StatusCode::kNotFound) << status.ToString();
+  EXPECT_NE(status.message().find("; make the shards first"), std::string::npos);
+  EXPECT_FALSE(output_.Has("missing"));
+}
+
+// Headers, tables and padding are most of such small shards.
+TEST_F(PackJobTest, SetIsNoLargerThanWasTold) {
+  for (uint64_t i = 0; i < 6; ++i) AddScene("train", "s" + std::to_string(i), {8, 8}, i);
+  options_.shard_bytes = 500;
+  options_.block_bytes = 250;
+  options_.quiet = false;
+  ExpectCode(0);
+  const size_t number = error_.find("at most ");
+  ASSERT_NE(error_.find(" KiB in all"), std::string::npos) << error_;
+  const double told = std::stod(error_.substr(number + 8)) * 1024;
+  double bytes = 0;
+  for (const std::string& file : output_.Files()) {
+    if (file.find(".shard") != std::string::npos) {
+      bytes += static_cast<double>(std::filesystem::file_size(output_.At(file)));
+    }
+  }
+  EXPECT_GE(told, bytes);
+  EXPECT_LE(told, 2 * bytes);
 }
 
 }  // namespace

@@ -51,6 +51,18 @@ TEST(PackState, ComesBackAsItWasWritten) {
   EXPECT_EQ(state.splits[1].inputs[0].key, "val/ü.png");
 }
 
+TEST(PackState, ValueOfSeveralLinesComesBack) {
+  const std::string folder = EmptyFolder("lines");
+  PackState state = Example();
+  for (const std::string value : {"a\nb", "\\n", "\\", "split\ttrain\n\\\n", "\n"}) {
+    state.settings[0].second = value;
+    ASSERT_TRUE(WritePackState(folder, state).ok());
+    const auto read = ReadPackState(folder);
+    ASSERT_TRUE(read.ok() && read->state.has_value()) << value;
+    EXPECT_TRUE(SameSet(*read->state, state)) << value;
+  }
+}
+
 TEST(PackState, MissingOneIsNothing) {
   const auto read = ReadPackState(EmptyFolder("missing"));
   ASSERT_TRUE(read.ok());

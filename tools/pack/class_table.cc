@@ -74,7 +74,8 @@ std::optional<Columns> FindHeader(const Row& first) {
   const auto r = FindColumn(first, {"r", "red"});
   const auto g = FindColumn(first, {"g", "green"});
   const auto b = FindColumn(first, {"b", "blue"});
-  columns.id = FindColumn(first, {"id", "class_id", "label_id", "index", "value", "pixel_value"});
+  columns.id = FindColumn(
+      first, {"id", "class_id", "label_id", "index", "value", "pixel_value", "pixel value"});
   const int levels = (r ? 1 : 0) + (g ? 1 : 0) + (b ? 1 : 0);
   if (!name || levels % 3 != 0) return std::nullopt;
   columns.name = *name;

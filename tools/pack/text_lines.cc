@@ -26,7 +26,11 @@ std::string LowerCase(std::string_view text) {
 
 Result<std::vector<TextLine>> SplitLines(std::string_view text) {
   if (text.find('\0') != std::string_view::npos) {
-    return InvalidArgumentError("this is no text in UTF-8 (it holds zero bytes); save it as UTF-8");
+    const std::string_view mark = text.substr(0, 2);
+    const bool is_utf16 = mark == "\xFF\xFE" || mark == "\xFE\xFF";
+    return InvalidArgumentError(std::string("this is no text in UTF-8 (it ") +
+                                (is_utf16 ? "is UTF-16" : "holds zero bytes") +
+                                "); save it as UTF-8");
   }
   if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
     text.remove_prefix(kByteOrderMark.size());

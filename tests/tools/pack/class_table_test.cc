@@ -47,6 +47,14 @@ TEST(ClassTable, FormsOfOtherPrograms) {
       "{\"label\":\"road way\",\"color\":[0,219,0]}]}");
 }
 
+TEST(ClassTable, PixelValuesAreIds) {
+  const auto classes = ParseClassTable("Pixel Value, Class\n 1, cat\n 0, background\n");
+  ASSERT_TRUE(classes.ok()) << classes.status().ToString();
+  ASSERT_EQ(classes->size(), 2u);
+  EXPECT_EQ((*classes)[0].name, "background");
+  EXPECT_EQ((*classes)[1].name, "cat");
+}
+
 TEST(ClassTable, IdsArePlacesAndMayHaveGaps) {
   for (const char* text :
        {"id,name\n5,road way\n0,sky\n2,tree\n", "name;class_id\nsky;0\ntree;2\nroad way;5\n",

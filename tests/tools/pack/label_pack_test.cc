@@ -29,6 +29,25 @@ TEST_F(LabelPackTest, MapFileIsAppliedOnceAndStored) {
   EXPECT_EQ(RecipeOption("orientation"), "applied");
 }
 
+// Images, masks and the table of classes of each split in one folder.
+TEST_F(LabelPackTest, MasksBesideImagesWithATableOfPixelValues) {
+  for (const char* split : {"train", "valid"}) {
+    const std::string folder(split);
+    AddImage(folder + "/a.jpg");
+    source_.Write(folder + "/a_mask.png", GrayPng(kSize, {2, 0, 1}));
+    source_.Write(folder + "/_classes.csv", "Pixel Value, Class\n0, background\n1, cat\n2, dog\n");
+  }
+  options_.layout.layout = "pairs";
+  options_.layout.pairs.images = ".";
+  options_.layout.pairs.labels = ".";
+  options_.layout.pairs.label_suffix = "_mask";
+  options_.layout.classes_file = source_.At("train/_classes.csv");
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("train/a.jpg", 3), (Values{2, 0, 1}));
+  EXPECT_EQ(ReadLabels("val").size(), 1u);
+  EXPECT_EQ(ClassNames(), (std::vector<std::string>{"background", "cat", "dog"}));
+}
+
 TEST_F(LabelPackTest, MapToAClassThatIsNotThereIsRefused) {
   WriteSuite(source_, kNames, GrayPng(kSize, {0}));
   options_.layout.map = "cityscapes";

@@ -152,7 +152,9 @@ TEST_F(ListPackTest, MalformedLineIsNamed) {
   }
   source_.Write("train.csv", good);
   source_.Write("val.csv", std::string("i\0m\0", 4));
-  ExpectError(StatusCode::kInvalidArgument, "val.csv: this is no text in UTF-8");
+  ExpectError(StatusCode::kInvalidArgument, "val.csv: this is no text in UTF-8 (it holds zero");
+  source_.Write("val.csv", std::string("\xFF\xFEi\0m\0", 6));
+  ExpectError(StatusCode::kInvalidArgument, "val.csv: this is no text in UTF-8 (it is UTF-16)");
 }
 
 // Beside folders that another layout would read.

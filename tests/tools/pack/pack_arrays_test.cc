@@ -60,6 +60,16 @@ TEST_F(PackFieldsTest, ArraysOfSeveralLengthsInFoldersOfTheirClass) {
   EXPECT_TRUE(Verify(output_.path(), {})->findings.empty());
 }
 
+TEST_F(PackFieldsTest, ArrayOfNoKnownTypeIsNamed) {
+  source_.Write("train/a/0.npy", NpyFileOf(NpyDictionary("<c8", false, {2}), std::string(16, 0)));
+  const Status status = Pack().status();
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+  EXPECT_NE(status.message().find("the first: train/a/0.npy: this .npy file holds values of type "
+                                  "<c8"),
+            std::string::npos)
+      << status.message();
+}
+
 TEST_F(PackFieldsTest, ArraysOfOneShapeAreDense) {
   for (uint32_t i = 0; i < 3; ++i) {
     source_.Write("train/a/" + std::to_string(i) + ".npy", NpyFloats({2, 3}, Sequence(2, 1)));

@@ -24,6 +24,7 @@ struct CloseFile {
 struct Element {
   FilePart part;
   bool has_id = false, has_image_id = false;
+  bool text_id = false, text_image_id = false;  // and not a number
   int64_t id = 0, image_id = 0;
   std::string file_name, name;
 };
@@ -98,6 +99,8 @@ bool IndexHandler::Number(int64_t value) {
 
 bool IndexHandler::String(const char* text, rapidjson::SizeType bytes, bool) {
   if (!in_element_ || depth_ != 3) return true;
+  element_.text_id |= key_ == "id";
+  element_.text_image_id |= key_ == "image_id";
   if (key_ == "file_name") element_.file_name.assign(text, bytes);
   if (key_ == "name") element_.name.assign(text, bytes);
   return true;
@@ -128,9 +131,14 @@ void IndexHandler::TakeElement() {
   if (list_ == List::kAnnotations) {
     ++index_->annotations;
     annotations_.emplace_back(element_.image_id, element_.part);
-    if (!element_.has_image_id) problem_ = "an annotation has no image_id";
+    if (!element_.has_image_id) {
+      problem_ = element_.text_image_id
+                     ? "the image_id of an annotation is text; write it as a number"
+                     : "an annotation has no image_id";
+    }
   } else if (!element_.has_id) {
-    problem_ = "an image or a category has no id";
+    problem_ = element_.text_id ? "the id of an image or a category is text; write it as a number"
+                                : "an image or a category has no id";
   } else if (list_ == List::kImages) {
     index_->images.push_back({element_.id, std::move(element_.file_name), element_.part, {}});
   } else {

@@ -113,6 +113,7 @@ Result<ShapeLabel> ReadCvatLabel(std::string_view xml, const ShapeNames& names,
     if (!runs.ok()) return DataLossError(runs.status().message());
     DrawnShape shape;
     ASSIGN_OR_RETURN(shape.id, names.Find(node.attribute("label").value()));
+    if (node.attribute("z_order")) RETURN_IF_ERROR(CheckAttributes(node, {"z_order"}));
     shape.layer = node.attribute("z_order").as_llong(0);
     shape.runs = *std::move(runs);
     AddShape(std::move(shape), &label);

@@ -97,6 +97,11 @@ Status CvatReader::Read() {
                          parsed.description());
   }
   const pugi::xml_node annotations = document.child("annotations");
+  if (annotations.child("track")) {
+    return InvalidArgumentError(path +
+                                " holds tracks of a video ('CVAT for video'); export it as 'CVAT "
+                                "for images', which has the shapes of each image");
+  }
   RETURN_IF_ERROR(UseDrawnClasses(input_, LabelNames(annotations), set_));
   for (pugi::xml_node image = annotations.child("image"); image;
        image = image.next_sibling("image")) {

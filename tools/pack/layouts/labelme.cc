@@ -21,6 +21,8 @@ constexpr uint64_t kMaxBytesTried = uint64_t{1} << 26;  // to recognise the layo
 // What the layout needs of a JSON file.
 struct Annotation {
   std::string image;  // below the source folder; empty: the image is in the JSON file alone
+  // Another place: beside the JSON file, when the path is one of another machine.
+  std::string image_beside;
   std::set<std::string> labels;  // empty: there are no shapes
 };
 
@@ -56,9 +58,14 @@ Result<Annotation> ParseAnnotation(const std::string& text, const std::string& j
     annotation.labels.insert(label);
   }
   std::string image = TextMember(document, "imagePath");
-  for (char& c : image) c = c == '\\' ? '/' : c;  // written on Windows
+  const bool on_windows = image.find('\\') != std::string::npos;
+  for (char& c : image) c = c == '\\' ? '/' : c;
   const std::string folder = FolderName(json_path);
-  annotation.image = Normalize(folder == "." ? image : folder + "/" + image);
+  const std::string above = folder == "." ? "" : folder + "/";
+  annotation.image = Normalize(above + image);
+  if (on_windows || image.substr(0, 1) == "/" || image.substr(1, 2) == ":/") {
+    annotation.image_beside = above + std::string(NameOf(image));
+  }
   return annotation;
 }
 
@@ -92,6 +99,9 @@ Status LabelmeReader::AddFile(const ListedFile& file) {
   labels_.insert(annotation->labels.begin(), annotation->labels.end());
   const ListedFile* image =
       annotation->image.empty() ? nullptr : input_.listing.Find(annotation->image);
+  if (image == nullptr && !annotation->image_beside.empty()) {
+    image = input_.listing.Find(annotation->image_beside);
+  }
   if (image == nullptr) {
     split->problems.push_back({key, "its image '" + annotation->image +
                                         "' is not in the source folder; images that are stored in "

@@ -67,6 +67,13 @@ TEST_F(CocoTest, PolygonsAndMasksAreDrawn) {
             std::string::npos);
 }
 
+TEST_F(CocoTest, IdsThatAreTextAreNamed) {
+  annotations_ = R"({"id": 1, "image_id": "9", "category_id": 3, "segmentation": []})";
+  Write();
+  options_.layout.layout = "coco";
+  ExpectError(StatusCode::kInvalidArgument, "the image_id of an annotation is text; write it as a");
+}
+
 TEST_F(CocoTest, CutFileIsDamage) {
   const std::string path = "annotations/instances_train2017.json";
   const std::string json = source_.Read(path);
@@ -361,6 +368,20 @@ TEST_F(LabelmeTest, NumbersAreIdsAndLikeNamesAreNoted) {
       << error_;
 }
 
+TEST_F(LabelmeTest, PathsOfOtherMachinesMeanTheImageBeside) {
+  AddImage("train/a.jpg");
+  for (const char* path : {R"(C:\\data\\pics\\a.jpg)", R"(..\\pics\\a.jpg)", "D:/pics/a.jpg",
+                           "/home/ann/pics/a.jpg"}) {
+    source_.Write("train/a.json",
+                  std::string(R"({"shapes": [)") + Shape("car", "rectangle", "[[0,0],[1,1]]") +
+                      R"(], "imagePath": ")" + path + R"(", "imageHeight": 4, "imageWidth": 6})");
+    ExpectPacked();
+    EXPECT_EQ(FirstValues("train/a.jpg", 2), (Values{1, 0})) << path;
+  }
+  source_.Write("train/a.json", R"({"shapes": [], "imagePath": "../pics/a.jpg"})");
+  ExpectError(StatusCode::kNotFound, "its image 'pics/a.jpg' is not in the source");
+}
+
 TEST_F(LabelmeTest, ImageStoredInTheFileAloneIsNamed) {
   AddJson("train", Shape("car", "polygon", "[]"));
   std::filesystem::remove(source_.At("train/a.jpg"));
@@ -419,6 +440,16 @@ TEST_F(CvatTest, ExportWithoutImagesSaysSo) {
   Write("");
   AddImage("images/Train/deep/a.jpg");
   ExpectError(StatusCode::kNotFound, "b.jpg: annotations.xml names it, but there is no such image");
+}
+
+TEST_F(CvatTest, VideosAndLayersThatAreNoNumbersAreNamed) {
+  AddImage("images/Train/deep/a.jpg");
+  AddImage("images/Validation/b.jpg");
+  const std::string box = "<box label=\"road\" xtl=\"0\" ytl=\"0\" xbr=\"1\" ybr=\"1\" ";
+  Write(box + "z_order=\"top\"/>");
+  ExpectError(StatusCode::kDataLoss, "the z_order of a box is no number");
+  source_.Write("annotations.xml", "<annotations><track id=\"0\"/></annotations>");
+  ExpectError(StatusCode::kInvalidArgument, "holds tracks of a video ('CVAT for video')");
 }
 
 TEST_F(CvatTest, DamagedFileIsNamed) {

@@ -39,6 +39,23 @@ std::string CheckShare(const std::string& text) {
   return std::string(ParseShare(text).status().message());
 }
 
+// Options that mean nothing without another one.
+Status CheckUseless(const WindowFlags& flags) {
+  const WindowFlags usual;
+  if (flags.eval_crop_mode != usual.eval_crop_mode && !flags.crop.has_value()) {
+    return InvalidArgumentError("--eval-crop-mode " + flags.eval_crop_mode +
+                                " needs --crop HEIGHTxWIDTH");
+  }
+  if (flags.augment_with != usual.augment_with && flags.augment == 0) {
+    return InvalidArgumentError("--augment-with " + flags.augment_with +
+                                " needs --augment, the number of copies");
+  }
+  if (flags.variants == 0) {
+    return InvalidArgumentError("--variants 0 would make no record; 1 is the least");
+  }
+  return OkStatus();
+}
+
 Status CheckCrop(const WindowFlags& flags) {
   const bool mode_given = !flags.crop_mode.empty() && flags.crop_mode != "none";
   if (mode_given && !flags.crop.has_value()) {
@@ -125,6 +142,7 @@ void AddWindowFlags(CLI::App* app, WindowFlags* flags) {
 }
 
 Status TakeWindowFlags(const WindowFlags& flags, PackOptions* options) {
+  RETURN_IF_ERROR(CheckUseless(flags));
   RETURN_IF_ERROR(CheckCrop(flags));
   options->crop = flags.crop;
   options->fast_resize = flags.fast_resize;

@@ -211,6 +211,16 @@ holds err "colour 128,128,128 (#808080)"
 holds err "train_labels/scene_000"
 check is_missing few
 
+# What would have no effect is said, and so is a size beyond all limits.
+expect 2 pack bmp -o no-effect --eval-crop-mode tile
+holds err "--eval-crop-mode tile needs --crop"
+expect 2 pack bmp -o no-effect --augment-with rotate
+holds err "--augment-with rotate needs --augment"
+expect 2 pack bmp -o no-effect --variants 0
+holds err "--variants 0 would make no record"
+expect 2 pack bmp -o no-effect --resize 100000x100000
+holds err "--resize 100000x100000 is 10,000,000,000 pixels, more than --max-pixels"
+
 # WebP likewise; OpenCV leaves the picture as it is stored, 2 high × 3 wide, turned or not.
 mkdir -p webp/train/a
 printf '%s' UklGRloAAABXRUJQVlA4WAoAAAAIAAAAAgAAAQAAVlA4TBoAAAAvAkAAAC8QoxDzH1YFNW0bsKHOv5wa0f+YXkVYSU\

@@ -14,6 +14,7 @@ struct Finding {
   std::string field;               // empty: not about one field
   std::string key;                 // of the record, where it could be read
   std::string message;
+  bool needs_newer_reader = false;  // no damage: this build cannot tell
 };
 
 // "set/train-00000-of-00004.shard: block 3: record 17 (seq/0001.png): field label: …"

@@ -12,7 +12,6 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "tensors are handed out as they are stored, little-endian");
 
 constexpr std::string_view kSuperblockMagic("\x89SMILL\r\n", 8);
-constexpr std::string_view kFooterMagic("SMFOOTER", 8);
 constexpr std::string_view kPostscriptMagic("SMPOSTSC", 8);
 constexpr uint64_t kSuperblockUsedBytes = 112;
 constexpr uint64_t kPostscriptUsedBytes = 104;

@@ -30,6 +30,8 @@ constexpr uint64_t kMaxFooterBytes = uint64_t{1} << 30;
 // Superblock, one page of schema, one of footer, postscript.
 constexpr uint64_t kSmallestShardBytes = 4 * 4096;
 
+constexpr std::string_view kFooterMagic("SMFOOTER", 8);
+
 // Where the checksum lies in each structure, which is taken as zero when it is computed.
 constexpr uint64_t kSuperblockChecksumOffset = 16;
 constexpr uint64_t kFooterChecksumOffset = 8;

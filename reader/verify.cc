@@ -57,7 +57,9 @@ Result<Plan> PlanFolder(const std::string& folder, std::vector<Finding>* finding
   Result<proto::Manifest> manifest = ReadManifest(folder);
   if (!manifest.ok()) {
     if (names.empty()) return manifest.status();
+    if (manifest.status().code() == StatusCode::kIo) return manifest.status();
     findings->push_back(FindingAbout(plan.manifest_path, manifest.status().message()));
+    findings->back().needs_newer_reader = manifest.status().code() == StatusCode::kInvalidArgument;
   } else {
     plan.manifest = std::move(manifest).value();
     for (const proto::Split& split : plan.manifest->splits()) {
@@ -98,6 +100,21 @@ Status CompareShard(const ShardReport& report, const proto::Manifest& manifest,
                             parts.postscript.file_bytes,  parts.postscript.digest,
                             parts.schema_message.get()};
   return CheckAgainstManifest(facts, manifest, split, number);
+}
+
+// Without a manifest, what a shard says that it is must be what its name says; a file that is not
+// named like a shard may be called anything.
+void CompareWithNames(std::vector<ShardReport>* reports) {
+  for (ShardReport& report : *reports) {
+    const std::optional<ShardName> name = ParseShardFileName(FileName(report.path));
+    if (!name || !report.has_superblock || !report.has_schema) continue;
+    const Superblock& superblock = report.parts->superblock;
+    const std::string said = ShardFileName(report.parts->schema_message->split(),
+                                           superblock.shard_number, superblock.shard_count);
+    if (said == FileName(report.path)) continue;
+    report.findings.push_back(
+        FindingAbout(report.path, "the shard says that it is " + said + ": was it renamed?"));
+  }
 }
 
 // The statistics and skipped inputs of a split are those of its shards together.
@@ -147,6 +164,11 @@ void CompareWithManifest(const Plan& plan, std::vector<ShardReport>* reports,
 
 }  // namespace
 
+bool VerifyReport::needs_newer_reader() const {
+  return !sound() && std::all_of(findings.begin(), findings.end(),
+                                 [](const Finding& finding) { return finding.needs_newer_reader; });
+}
+
 Result<VerifyReport> Verify(const std::string& path, const VerifyOptions& options) {
   VerifyReport report;
   ASSIGN_OR_RETURN(const Plan plan, MakePlan(path, &report.findings));
@@ -159,6 +181,7 @@ Result<VerifyReport> Verify(const std::string& path, const VerifyOptions& option
   HashRange range(0, options.max_keys_in_memory);
   ASSIGN_OR_RETURN(VerifyRun run, RunVerification(plan.shards, fallback, options, &range));
   CompareWithManifest(plan, &run.shards, &report.findings);
+  if (!plan.manifest) CompareWithNames(&run.shards);
   ASSIGN_OR_RETURN(const std::vector<DuplicateKey> duplicates,
                    FindDuplicateKeys(run.shards, options, std::move(run.keys)));
   for (const DuplicateKey& duplicate : duplicates) {

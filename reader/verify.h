@@ -44,10 +44,13 @@ struct VerifyReport {
   std::vector<Finding> findings;  // by file, block and record
 
   bool sound() const { return findings.empty(); }
+  // No damage was found, but there are shards of a newer version, of which nothing is known.
+  bool needs_newer_reader() const;
 };
 
 // `path` is a data set's folder, its manifest.json, or one shard file. Damage is no error: an
-// error status means that there is nothing to verify (NotFound) or that it was Cancelled.
+// error status means that there is nothing to verify (NotFound), that a file cannot be read
+// although it is there, or memory ran out (Io), or that it was Cancelled.
 Result<VerifyReport> Verify(const std::string& path, const VerifyOptions& options);
 
 }  // namespace shardmill

@@ -33,7 +33,10 @@ void BlockVerifier::AddFinding(std::optional<uint32_t> index, const std::string&
 
 bool BlockVerifier::Check(const std::string& field, const Status& status) {
   if (status.ok()) return true;
-  if (status.code() == StatusCode::kIo) report_.lost_file = true;
+  if (status.code() == StatusCode::kIo && !report_.lost_file) {
+    report_.lost_file = true;
+    report_.read_error = status;
+  }
   AddFinding(std::nullopt, field, status.message());
   return false;
 }

@@ -30,6 +30,7 @@ struct BlockReport {
   bool has_keys = false;    // the metadata can be read all the same
   // A page of the file is gone: the rest of the file cannot be expected to be there.
   bool lost_file = false;
+  Status read_error;  // then
   std::vector<Finding> findings;
 };
 

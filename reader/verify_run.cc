@@ -8,8 +8,9 @@
 #include <mutex>
 #include <optional>
 #include <system_error>
-#include <thread>
 #include <utility>
+
+#include "reader/base/run_on_threads.h"
 
 namespace shardmill {
 namespace {
@@ -35,10 +36,8 @@ class Runner {
   Result<VerifyRun> Run() {
     const int threads = std::max(options_.threads, 1);
     for (int t = 0; t < threads; ++t) run_.keys.push_back(std::make_unique<KeyHashes>(range_));
-    std::vector<std::thread> others;
-    for (int t = 1; t < threads; ++t) others.emplace_back([this, t] { Work(t); });
-    Work(0);
-    for (std::thread& thread : others) thread.join();
+    RETURN_IF_ERROR(RunOnThreads(threads, [this](int thread) { return WorkOrStop(thread); }));
+    for (const Shard& shard : shards_) RETURN_IF_ERROR(shard.failure);
     if (cancelled_) return CancelledError("verification was cancelled");
     return std::move(run_);
   }
@@ -49,6 +48,7 @@ class Runner {
     uint32_t next_block = 0;   // the first that no thread has taken
     uint32_t blocks_left = 0;  // to verify
     uint64_t bytes_done = 0;
+    Status failure;  // of the machine, not of the shard
   };
   // Blocks of a shard; or the shard itself, when it is to be opened.
   struct Task {
@@ -57,6 +57,23 @@ class Runner {
     uint32_t first = 0;
     uint32_t end = 0;
   };
+
+  // The others must not wait for one that has ended.
+  Status WorkOrStop(int thread) {
+    try {
+      Work(thread);
+    } catch (...) {
+      Stop();
+      throw;
+    }
+    return OkStatus();
+  }
+
+  void Stop() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopped_ = true;
+    shard_opened_.notify_all();
+  }
 
   void Work(int thread) {
     BlockVerifier verifier;
@@ -72,7 +89,7 @@ class Runner {
   // Blocks come before shards, so that few shards are open at once.
   std::optional<Task> NextTask() {
     std::unique_lock<std::mutex> lock(mutex_);
-    while (!cancelled_) {
+    while (!cancelled_ && !stopped_) {
       if (!ready_.empty()) return TakeBlocksLocked();
       if (next_shard_ < shards_.size()) {
         ++opening_;
@@ -128,7 +145,9 @@ class Runner {
   void Finish(size_t index) {
     Shard& shard = shards_[index];
     const uint64_t rest = shard.verifier->file_bytes() - shard.bytes_done;
+    shard.failure = shard.verifier->failure();
     run_.shards[index] = shard.verifier->Finish();
+    if (!shard.failure.ok()) Stop();
     shard.verifier.reset();
     if (rest > 0) Advance(&shard, rest);
   }
@@ -151,6 +170,7 @@ class Runner {
   HashRange* range_;
   VerifyRun run_;
   std::atomic<bool> cancelled_{false};
+  std::atomic<bool> stopped_{false};  // by a failure
   std::deque<Shard> shards_;
 
   std::mutex mutex_;  // guards what follows, and next_block and blocks_left of the shards

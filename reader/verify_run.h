@@ -20,8 +20,9 @@ struct VerifyRun {
   std::vector<std::unique_ptr<KeyHashes>> keys;  // of each thread
 };
 
-// Cancelled when options.cancelled says so. The keys that were met are gathered as far as `range`
-// goes.
+// Cancelled when options.cancelled says so; Io when a file cannot be read although it is there, or
+// memory runs out: then nothing is known of the shard, and nothing is lost. The keys that were met
+// are gathered as far as `range` goes.
 Result<VerifyRun> RunVerification(const std::vector<std::string>& paths,
                                   const ShardFallback& fallback, const VerifyOptions& options,
                                   HashRange* range);

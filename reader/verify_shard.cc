@@ -9,16 +9,13 @@
 #include "proto/schema.pb.h"
 #include "reader/base/file.h"
 #include "reader/block_format.h"
+#include "reader/find_blocks.h"
+#include "reader/find_footer.h"
+#include "reader/manifest.h"
 #include "reader/names.h"
 #include "reader/shard_format.h"
 
 namespace shardmill {
-namespace {
-
-// Looking for blocks, this many bytes are looked at before asking whether a hole follows.
-constexpr uint64_t kHoleSearchBytes = uint64_t{1} << 20;
-
-}  // namespace
 
 ShardReport::ShardReport() = default;
 ShardReport::~ShardReport() = default;
@@ -31,9 +28,33 @@ ShardVerifier::ShardVerifier(const std::string& path, FileAccess access)
   report_.parts = std::make_unique<ShardParts>();
 }
 
+// Whether the machine cannot read what the file still holds. A file that was cut or replaced while
+// it was in use is damage.
+bool ShardVerifier::IsFailure(const Status& status) const {
+  if (status.code() != StatusCode::kIo) return false;
+  if (file_ != nullptr) return file_->CheckUnchanged().ok();
+  return CheckIsRegularFile(path_).ok();
+}
+
+// Of a part whose sum is right: a reader of this version must not make anything of the rest.
+bool ShardVerifier::IsForNewerReader(const Status& status) {
+  if (status.code() != StatusCode::kInvalidArgument) return false;
+  Finding finding;
+  finding.file = path_;
+  finding.message = "needs a newer reader: " + status.message();
+  finding.needs_newer_reader = true;
+  report_.findings = {finding};
+  report_.needs_newer_reader = true;
+  return true;
+}
+
 // Adds a finding about the shard as a whole; whether the status was OK.
 bool ShardVerifier::Check(const Status& status) {
   if (status.ok()) return true;
+  if (IsFailure(status)) {
+    failure_ = file_ == nullptr ? status : status.WithContext(path_);
+    return false;
+  }
   // A file of a wrong size is no shard at its start and at its end.
   const bool is_said =
       !report_.findings.empty() && report_.findings.back().message == status.message();
@@ -48,18 +69,26 @@ bool ShardVerifier::Check(const Status& status) {
 void ShardVerifier::CheckParts() {
   ShardParts& parts = *report_.parts;
   Result<Superblock> superblock = ReadSuperblock(*file_);
+  if (IsForNewerReader(superblock.status())) return;
   report_.has_superblock = Check(superblock.status());
   if (report_.has_superblock) {
     parts.superblock = *superblock;
-    report_.has_schema = Check(ReadSchema(*file_, &parts));
+    const Status schema = ReadSchema(*file_, &parts);
+    if (IsForNewerReader(schema)) return;
+    report_.has_schema = Check(schema);
   }
   Result<Postscript> postscript = ReadPostscript(*file_);
   has_postscript_ = Check(postscript.status());
   if (has_postscript_) {
     parts.postscript = *postscript;
     report_.has_footer = Check(ReadFooter(*file_, &parts));
+    if (report_.has_superblock && report_.has_footer) agree_ = Check(CheckAgreement(parts));
+    return;
   }
-  if (report_.has_superblock && report_.has_footer) agree_ = Check(CheckAgreement(parts));
+  const Status footer = FindFooter(*file_, report_.has_superblock, &parts);
+  report_.has_footer = footer.ok();
+  agree_ = report_.has_superblock && report_.has_footer;
+  if (IsFailure(footer)) Check(footer);
 }
 
 // Which shard the blocks must belong to: what it says itself, else what its name says.
@@ -81,31 +110,24 @@ void ShardVerifier::FindIdentity(const ShardFallback& fallback) {
   }
 }
 
-// Without a usable block table the blocks are found by their headers, from `offset` on: each begins
-// at a multiple of 4096, and says where it ends and what it belongs to.
-void ShardVerifier::WalkBlocks(uint64_t offset) {
-  const uint64_t end = has_postscript_ ? report_.parts->postscript.footer_offset : file_->size();
-  uint64_t missed_bytes = 0;
-  while (offset < end) {
-    const Result<BlockHeader> header = ReadBlockHeader(*file_, offset, end - offset);
-    const bool is_ours = header.ok() && header->dataset_id == identity_->dataset_id &&
-                         header->shard_number == identity_->shard_number &&
-                         header->split_sum == identity_->split_sum.value_or(header->split_sum) &&
-                         (numbers_.empty() || header->block_number > numbers_.back());
-    if (!is_ours) {
-      uint64_t next = offset + kAlignment;
-      if (next % kHoleSearchBytes == 0) next = file_->SkipHole(next) / kAlignment * kAlignment;
-      missed_bytes += std::min(next, end) - offset;
-      offset = next;
-      continue;
-    }
-    blocks_.push_back({offset, header->block_bytes, header->first_record, header->records});
-    numbers_.push_back(header->block_number);
-    offset += header->block_bytes;
+void ShardVerifier::SearchBlocks() {
+  const ShardParts& parts = *report_.parts;
+  BlockSearch search;
+  search.identity = *identity_;
+  search.begin = kSchemaOffset;
+  if (report_.has_superblock) {
+    search.begin = parts.superblock.first_block_offset();
+    search.records_per_block = parts.superblock.records_per_block;
   }
-  if (has_postscript_ && missed_bytes == 0) return;
+  search.end = has_postscript_ ? parts.postscript.footer_offset : file_->size();
+  FoundBlocks found = FindBlocksByHeaders(*file_, search);
+  if (!Check(found.failure)) return;
+  blocks_ = std::move(found.blocks);
+  numbers_ = std::move(found.numbers);
+  if (has_postscript_ && found.missed_bytes == 0) return;
   Check(DataLossError("the block table is lost; " + std::to_string(blocks_.size()) +
-                      " blocks were found by their headers, and " + std::to_string(missed_bytes) +
+                      " blocks were found by their headers, and " +
+                      std::to_string(found.missed_bytes) +
                       " bytes beside them could not be checked"));
 }
 
@@ -117,7 +139,7 @@ void ShardVerifier::FindBlocks() {
     blocks_ = parts.footer.blocks;
     for (uint32_t i = 0; i < blocks_.size(); ++i) numbers_.push_back(i);
   } else if (identity_) {
-    WalkBlocks(report_.has_superblock ? parts.superblock.first_block_offset() : kSchemaOffset);
+    SearchBlocks();
   } else {
     Check(DataLossError("superblock and footer are lost: no block could be checked"));
   }
@@ -130,6 +152,7 @@ void ShardVerifier::Open(const ShardFallback& fallback) {
   report_.opened = true;
   report_.bytes = file_->size();
   CheckParts();
+  if (report_.needs_newer_reader || !failure_.ok()) return;
   FindIdentity(fallback);
   FindBlocks();
   schema_ = report_.has_schema ? &report_.parts->schema : fallback.schema;
@@ -149,11 +172,17 @@ void ShardVerifier::VerifyBlock(uint32_t index, BlockVerifier* verifier, KeyHash
   BlockIdentity identity = *identity_;
   identity.block_number = numbers_[index];
   outcomes_[index] = verifier->Verify({file_.get(), schema_}, blocks_[index], identity, keys);
-  if (outcomes_[index].lost_file) lost_file_ = true;
+  if (!outcomes_[index].lost_file) return;
+  lost_file_ = true;
+  const Status& status = outcomes_[index].read_error;
+  if (!IsFailure(status)) return;
+  const std::lock_guard<std::mutex> lock(failure_mutex_);
+  if (failure_.ok()) failure_ = status.WithContext(path_);
 }
 
 void ShardVerifier::CheckDigest() {
   const ShardParts& parts = *report_.parts;
+  if (has_postscript_) report_.digest = parts.postscript.digest;
   if (!agree_) return;
   ShardDigest digest(parts.superblock.checksum, parts.superblock.schema_checksum);
   bool in_place = report_.has_schema;
@@ -162,7 +191,12 @@ void ShardVerifier::CheckDigest() {
     in_place = in_place && block.in_place;
     digest.AddBlock(*block.header_checksum);
   }
-  if (digest.Finish(parts.footer.checksum) == parts.postscript.digest) return;
+  const Digest found = digest.Finish(parts.footer.checksum);
+  if (!has_postscript_) {
+    if (in_place) report_.digest = found;
+    return;
+  }
+  if (found == parts.postscript.digest) return;
   Check(DataLossError("the digest in the postscript is not that of the parts"));
   report_.has_foreign_part = in_place;
 }
@@ -180,7 +214,8 @@ ShardReport ShardVerifier::Finish() {
     if (block.lost_file) break;
   }
   if (!lost_file_) CheckDigest();
-  report_.parts_are_sound = agree_ && report_.has_schema;
+  report_.all_but_postscript_are_sound = agree_ && report_.has_schema;
+  report_.parts_are_sound = report_.all_but_postscript_are_sound && has_postscript_;
   file_.reset();
   return std::move(report_);
 }

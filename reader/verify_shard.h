@@ -7,11 +7,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "reader/base/input_file.h"
+#include "reader/base/status.h"
 #include "reader/finding.h"
 #include "reader/key_hashes.h"
 #include "reader/schema.h"
@@ -45,6 +47,9 @@ struct ShardReport {
 
   std::string path;
   bool opened = false;
+  // Its superblock or schema is sound, but not of this version of the format: nothing of it was
+  // looked at. One finding says so.
+  bool needs_newer_reader = false;
   uint64_t records = 0;  // of the blocks that were found
   uint64_t bytes = 0;    // of the file
   std::vector<BlockOutcome> blocks;
@@ -55,6 +60,10 @@ struct ShardReport {
   bool has_schema = false;
   bool has_footer = false;
   bool parts_are_sound = false;
+  // The same but for the postscript, which says nothing that does not follow from the others.
+  bool all_but_postscript_are_sound = false;
+  // As the postscript says; without one, that of all parts and block headers, when they are sound.
+  std::optional<Digest> digest;
   // All parts and block headers are sound and in place, but are not those of the digest.
   bool has_foreign_part = false;
 };
@@ -75,14 +84,20 @@ class ShardVerifier {
   // Does nothing once the file was found to be gone.
   void VerifyBlock(uint32_t index, BlockVerifier* verifier, KeyHashes* keys);
 
+  // Not OK when the file is there and whole but could not be opened or read: a failure of the
+  // machine, of which nothing follows about the shard. Ask when all blocks have been verified.
+  const Status& failure() const { return failure_; }
+
   // When all blocks have been verified. Closes the file.
   ShardReport Finish();
 
  private:
   bool Check(const Status& status);
+  bool IsFailure(const Status& status) const;
+  bool IsForNewerReader(const Status& status);
   void CheckParts();
   void FindBlocks();
-  void WalkBlocks(uint64_t offset);
+  void SearchBlocks();
   void FindIdentity(const ShardFallback& fallback);
   void CheckDigest();
 
@@ -98,6 +113,8 @@ class ShardVerifier {
   std::vector<uint32_t> numbers_;  // of the blocks; they have gaps where some could not be found
   std::vector<BlockReport> outcomes_;
   std::atomic<bool> lost_file_{false};
+  std::mutex failure_mutex_;
+  Status failure_;
 };
 
 }  // namespace shardmill

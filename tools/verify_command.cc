@@ -148,6 +148,7 @@ Result<int> RunVerifyCommand(const VerifyCommandOptions& options) {
     Print(VerdictText(options.path, report));
   }
   if (report.sound()) return kExitDone;
+  if (report.needs_newer_reader()) return ExitCode(InvalidArgumentError(""));
   if (!options.quiet && IsManifestMissing(options.path)) {
     std::fprintf(stderr, "%s\n", EscapeControl(AdviceWithoutManifest(options.path)).c_str());
   }
@@ -182,8 +183,8 @@ void AddVerifyCommand(CommandLine* commands) {
   app->add_flag("--json", options->json, "Prints one JSON object");
   app->add_flag("-q,--quiet", options->quiet, "No progress and no remarks on stderr");
   app->footer(
-      "Exit code: 0 intact (salvage: nothing was lost), 3 nothing there, 4 damaged (records were "
-      "lost).");
+      "Exit code: 0 intact (salvage: nothing was lost), 2 not damaged but for a newer version, 3 "
+      "nothing there or it cannot be read, 4 damaged (records were lost).");
 }
 
 }  // namespace shardmill

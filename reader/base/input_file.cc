@@ -154,7 +154,12 @@ Status InputFile::Read(uint64_t offset, uint64_t bytes, void* out) const {
   while (bytes > 0) {
     const ssize_t got = ::pread(descriptor_, to, bytes, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return LostPage(offset, bytes);
+    if (got < 0) {
+      return ErrnoError(
+          "cannot read " + std::to_string(bytes) + " bytes at offset " + std::to_string(offset),
+          errno);
+    }
+    if (got == 0) return LostPage(offset, bytes);
     to += got;
     offset += static_cast<uint64_t>(got);
     bytes -= static_cast<uint64_t>(got);

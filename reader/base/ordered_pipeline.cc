@@ -87,7 +87,7 @@ Status OrderedPipeline::StartThreads(int threads) {
       threads_.emplace_back([this, worker] { RunWorker(worker); });
     }
   } catch (const std::system_error& error) {
-    return UnavailableError("cannot start thread " + std::to_string(threads_.size() + 1) + " of " +
+    return IoError("cannot start thread " + std::to_string(threads_.size() + 1) + " of " +
                             std::to_string(threads) + ": " + error.what() +
                             "; ask for fewer threads");
   }

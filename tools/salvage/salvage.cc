@@ -13,17 +13,17 @@
 #include <mutex>
 #include <set>
 #include <system_error>
-#include <thread>
-#include <tuple>
 #include <utility>
 
 #include "proto/manifest.pb.h"
 #include "proto/schema.pb.h"
 #include "reader/base/file.h"
 #include "reader/base/little_endian.h"
+#include "reader/base/run_on_threads.h"
 #include "reader/duplicate_keys.h"
 #include "reader/manifest.h"
 #include "reader/verify_run.h"
+#include "tools/salvage/choose_source.h"
 #include "tools/salvage/salvage_plan.h"
 #include "tools/salvage/salvage_shard.h"
 
@@ -127,48 +127,20 @@ class Salvager {
     return OkStatus();
   }
 
-  static uint64_t SoundRecords(const ShardReport& report) {
-    uint64_t records = 0;
-    for (const BlockOutcome& block : report.blocks) {
-      if (!block.all_lost) records += block.entry.records - block.lost.size();
-    }
-    return records;
-  }
-
-  // More of it can be saved, or as much but more of its parts are sound.
-  static bool IsBetter(const ShardReport& report, const ShardReport& other) {
-    const auto rank = [](const ShardReport& of) {
-      return std::make_tuple(SoundRecords(of), of.parts_are_sound,
-                             of.has_footer + of.has_superblock);
-    };
-    return rank(report) > rank(other);
-  }
-
-  // One source of each shard; of the others nothing is taken.
   void ChooseSources() {
-    size_t next = 0;
+    std::vector<ShardReport*> candidates;
     for (const SalvageShard& shard : plan_.shards) {
-      const size_t first = next;
-      size_t best = first;
+      const size_t first = candidates.size();
       for (const SalvageSource& source : shard.sources) {
-        ShardReport& report = run_.shards[next];
-        LoseRefused(source, &report);
-        if (IsBetter(report, run_.shards[best])) best = next;
-        ++next;
+        ShardReport* report = &run_.shards[candidates.size()];
+        LoseRefused(source, report);
+        candidates.push_back(report);
       }
-      places_.push_back(shard.sources.empty() ? -1 : static_cast<int>(best));
-      for (size_t i = first; i < next; ++i) {
-        if (i != best) LeaveAside(run_.shards[best], &run_.shards[i]);
-      }
+      const std::vector<ShardReport*> of_shard(candidates.begin() + static_cast<int>(first),
+                                               candidates.end());
+      const int best = ChooseSource(shard, of_shard, &plan_.remarks);
+      places_.push_back(best < 0 ? -1 : static_cast<int>(first) + best);
     }
-  }
-
-  void LeaveAside(const ShardReport& best, ShardReport* report) {
-    plan_.remarks.push_back(report->path + " says that it is the same shard as " + best.path +
-                            "; left aside: of it " + std::to_string(SoundRecords(*report)) +
-                            " records could be saved, of the other " +
-                            std::to_string(SoundRecords(best)));
-    report->blocks.clear();  // its keys are no duplicates
   }
 
   bool IsLost(const DuplicateKey::Place& place) const {
@@ -227,7 +199,7 @@ class Salvager {
     };
     for (size_t i = 0; i < plan_.shards.size(); ++i) {
       const SalvageShard& shard = plan_.shards[i];
-      stream.Update(ShardFileName(shard.split, shard.number, shard.count) + "\n");
+      stream.Update(shard.FileName() + "\n");
       const ShardReport* report = ReportOf(i);
       if (report == nullptr || !report->opened) continue;
       if (!report->has_superblock) stream.Update("no superblock\n");
@@ -247,10 +219,10 @@ class Salvager {
     statuses_.resize(plan_.shards.size());
     const size_t threads = std::min(static_cast<size_t>(std::max(options_.threads, 1)),
                                     std::max<size_t>(plan_.shards.size(), 1));
-    std::vector<std::thread> others;
-    for (size_t t = 1; t < threads; ++t) others.emplace_back([&] { CopyNext(folder); });
-    CopyNext(folder);
-    for (std::thread& thread : others) thread.join();
+    RETURN_IF_ERROR(RunOnThreads(static_cast<int>(threads), [&](int) {
+      CopyNext(folder);
+      return OkStatus();
+    }));
     for (const Status& status : statuses_) RETURN_IF_ERROR(status);
     for (const ShardResult& result : results_) {
       ++report_.shards;

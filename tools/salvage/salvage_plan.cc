@@ -27,16 +27,29 @@ struct Peek {
   std::optional<Digest> dataset_id;
   uint32_t records_per_block = 0;
   std::unique_ptr<proto::ShardSchema> schema;  // null: lost
+  std::string newer;                           // why this version of the program cannot read it
 };
 
-Peek PeekAt(const std::string& folder, const std::string& file, FileAccess access) {
+// Whether the machine cannot read what is there.
+bool IsFailure(const InputFile& file, const Status& status) {
+  return status.code() == StatusCode::kIo && file.CheckUnchanged().ok();
+}
+
+Result<Peek> PeekAt(const std::string& folder, const std::string& file, FileAccess access) {
   Peek peek;
   peek.path = JoinPath(folder, file);
   peek.name = *ParseShardFileName(file);
   const auto opened = InputFile::Open(peek.path, access);
+  if (opened.status().code() == StatusCode::kIo) return opened.status();
   if (!opened.ok()) return peek;
   ShardParts parts;
   const Result<Superblock> superblock = ReadSuperblock(**opened);
+  if (IsFailure(**opened, superblock.status())) return superblock.status().WithContext(peek.path);
+  if (superblock.status().code() == StatusCode::kInvalidArgument) {
+    // Where a newer version says which shard it is, is not known.
+    peek.newer = superblock.status().message();
+    return peek;
+  }
   if (!superblock.ok()) {
     const Result<Postscript> postscript = ReadPostscript(**opened);
     if (!postscript.ok()) return peek;
@@ -48,7 +61,10 @@ Peek PeekAt(const std::string& folder, const std::string& file, FileAccess acces
   peek.name = {peek.name.split, superblock->shard_number, superblock->shard_count};
   peek.dataset_id = superblock->dataset_id;
   peek.records_per_block = superblock->records_per_block;
-  if (!ReadSchema(**opened, &parts).ok()) return peek;
+  const Status schema = ReadSchema(**opened, &parts);
+  if (IsFailure(**opened, schema)) return schema.WithContext(peek.path);
+  if (schema.code() == StatusCode::kInvalidArgument) peek.newer = schema.message();
+  if (!schema.ok()) return peek;
   peek.schema = std::move(parts.schema_message);
   peek.name.split = peek.schema->split();
   return peek;
@@ -70,7 +86,13 @@ Result<std::vector<Peek>> PeekAtAll(const std::string& folder, FileAccess access
   if (names.empty()) return NotFoundError(folder + " holds no shards");
   std::sort(names.begin(), names.end());
   std::vector<Peek> peeks;
-  for (const std::string& name : names) peeks.push_back(PeekAt(folder, name, access));
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(Peek peek, PeekAt(folder, name, access));
+    peeks.push_back(std::move(peek));
+  }
+  const bool all_are_newer =
+      std::all_of(peeks.begin(), peeks.end(), [](const Peek& peek) { return !peek.newer.empty(); });
+  if (all_are_newer) return InvalidArgumentError(peeks[0].path + ": " + peeks[0].newer);
   return peeks;
 }
 
@@ -102,7 +124,9 @@ std::vector<SalvageShard> ShardsOf(const std::optional<proto::Manifest>& manifes
                           static_cast<uint32_t>(k),
                           static_cast<uint32_t>(split.shards_size()),
                           {},
-                          split.shards(k).records()});
+                          split.shards(k).records(),
+                          DigestFromHex(split.shards(k).digest()),
+                          {}});
       }
     }
     return shards;
@@ -111,17 +135,35 @@ std::vector<SalvageShard> ShardsOf(const std::optional<proto::Manifest>& manifes
   for (const Peek& peek : peeks) counts[peek.name.split].push_back(peek.name.count);
   for (const auto& [split, all] : counts) {
     const uint32_t count = *MostFrequent(all);
-    for (uint32_t k = 0; k < count; ++k) shards.push_back({split, k, count, {}, std::nullopt});
+    for (uint32_t k = 0; k < count; ++k) {
+      shards.push_back({split, k, count, {}, std::nullopt, std::nullopt, {}});
+    }
   }
   return shards;
 }
 
+std::vector<SalvageShard>::iterator PlaceOf(const Peek& peek, std::vector<SalvageShard>* shards) {
+  return std::find_if(shards->begin(), shards->end(), [&](const SalvageShard& candidate) {
+    return candidate.split == peek.name.split && candidate.number == peek.name.number &&
+           candidate.count == peek.name.count;
+  });
+}
+
+// Sets that were packed of the same inputs with the same recipe but into other shards have the same
+// id. Then the manifest knows none of the shards that are there.
+bool KnowsNone(const proto::Manifest& manifest, const std::vector<Peek>& peeks) {
+  std::vector<SalvageShard> shards = ShardsOf(manifest, peeks);
+  return std::none_of(peeks.begin(), peeks.end(),
+                      [&](const Peek& peek) { return PlaceOf(peek, &shards) != shards.end(); });
+}
+
 void PutInPlace(const Peek& peek, SalvagePlan* plan) {
-  const auto shard =
-      std::find_if(plan->shards.begin(), plan->shards.end(), [&](const SalvageShard& candidate) {
-        return candidate.split == peek.name.split && candidate.number == peek.name.number &&
-               candidate.count == peek.name.count;
-      });
+  const auto shard = PlaceOf(peek, &plan->shards);
+  if (!peek.newer.empty()) {
+    plan->remarks.push_back(peek.path + " needs a newer reader: " + peek.newer + "; left aside");
+    if (shard != plan->shards.end()) shard->newer = peek.newer;
+    return;
+  }
   if (shard == plan->shards.end()) {
     plan->remarks.push_back(peek.path + " is no part of the set; left aside");
     return;
@@ -156,6 +198,8 @@ Status FindSchema(const std::optional<proto::Manifest>& manifest, const std::vec
 
 }  // namespace
 
+std::string SalvageShard::FileName() const { return ShardFileName(split, number, count); }
+
 SalvagePlan::SalvagePlan() = default;
 SalvagePlan::~SalvagePlan() = default;
 SalvagePlan::SalvagePlan(SalvagePlan&&) noexcept = default;
@@ -167,6 +211,8 @@ Result<SalvagePlan> MakeSalvagePlan(const std::string& folder, FileAccess access
   ASSIGN_OR_RETURN(std::vector<Peek> peeks, PeekAtAll(folder, access, &plan.remarks));
   std::optional<proto::Manifest> manifest;
   Result<proto::Manifest> read = ReadManifest(folder);
+  // That it cannot be read does not mean that there is none.
+  if (read.status().code() == StatusCode::kIo) return read.status();
   if (read.ok()) {
     manifest = std::move(read).value();
   } else {
@@ -202,6 +248,12 @@ Result<SalvagePlan> MakeSalvagePlan(const std::string& folder, FileAccess access
                            "; left aside");
   }
   peeks.erase(std::remove_if(peeks.begin(), peeks.end(), is_foreign), peeks.end());
+  if (manifest && KnowsNone(*manifest, peeks)) {
+    plan.remarks.push_back(
+        "the manifest names other shards than those that are there, so that nobody knows of "
+        "shards that are missing altogether; left aside");
+    manifest.reset();
+  }
   RETURN_IF_ERROR(FindSchema(manifest, peeks, &plan));
   plan.has_manifest = manifest.has_value();
   plan.shards = ShardsOf(manifest, peeks);

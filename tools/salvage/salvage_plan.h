@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,15 @@ struct SalvageSource {
 
 // A shard of the set; nothing may be left of it.
 struct SalvageShard {
+  std::string FileName() const;
+
   std::string split;
   uint32_t number = 0;
   uint32_t count = 1;
   std::vector<SalvageSource> sources;  // none: the file is missing
   std::optional<uint64_t> expected;    // records, as the manifest says
+  std::optional<Digest> digest;        // as the manifest says
+  std::string newer;  // why this version of the program cannot read it; empty: it can
 };
 
 struct SalvagePlan {
@@ -46,7 +51,8 @@ struct SalvagePlan {
   std::vector<std::string> remarks;  // files that are left aside, and why
 };
 
-// NotFound when there is no shard; DataLoss when nothing says any more what a record consists of.
+// NotFound when there is no shard; DataLoss when nothing says any more what a record consists of;
+// InvalidArgument when all shards need a newer version; Io when a file is there but cannot be read.
 Result<SalvagePlan> MakeSalvagePlan(const std::string& folder, FileAccess access);
 
 }  // namespace shardmill

@@ -144,7 +144,7 @@ class ShardCopier {
 
  private:
   static bool LosesRecords(const ShardReport* report) {
-    if (report == nullptr || !report->parts_are_sound) return true;
+    if (report == nullptr || !report->all_but_postscript_are_sound) return true;
     return std::any_of(report->blocks.begin(), report->blocks.end(), [](const BlockOutcome& block) {
       return block.all_lost || !block.lost.empty();
     });
@@ -223,6 +223,10 @@ uint32_t RecordsPerBlock(const SalvagePlan& plan, const ShardReport* report) {
 
 }  // namespace
 
+bool IsAnotherThanNamed(const SalvageShard& shard, const ShardReport& report) {
+  return shard.digest && report.digest && *report.digest != *shard.digest;
+}
+
 void LoseWholeShard(const std::string& reason, ShardReport* report) {
   for (BlockOutcome& block : report->blocks) {
     block.all_lost = true;
@@ -236,15 +240,24 @@ std::vector<Loss> LossesOf(const SalvageShard& shard, const ShardReport* report,
   std::vector<Loss> losses;
   if (report == nullptr || !report->opened) {
     Loss loss;
-    loss.file = JoinPath(folder, ShardFileName(shard.split, shard.number, shard.count));
+    loss.file = JoinPath(folder, shard.FileName());
     loss.records = shard.expected;
-    loss.reason = report == nullptr ? "the shard is missing" : "the shard cannot be opened";
+    loss.reason = report != nullptr     ? "the shard cannot be opened"
+                  : shard.newer.empty() ? "the shard is missing"
+                                        : "the shard needs a newer reader: " + shard.newer;
     losses.push_back(std::move(loss));
     return losses;
   }
   const LossLister lister(*report, access, schema);
   for (const BlockOutcome& block : report->blocks) lister.Add(block, &losses);
-  AddUnfound(shard, *report, &losses);
+  if (IsAnotherThanNamed(shard, *report)) {
+    losses.push_back({report->path, std::nullopt, std::nullopt, std::nullopt, "",
+                      "the shard is not the one that the manifest names: it has digest " +
+                          DigestToHex(*report->digest) + ", the manifest says " +
+                          DigestToHex(*shard.digest)});
+  } else {
+    AddUnfound(shard, *report, &losses);
+  }
   AddLostFacts(*report, &losses);
   return losses;
 }

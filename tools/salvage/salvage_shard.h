@@ -14,6 +14,9 @@
 
 namespace shardmill {
 
+// Whether the manifest names a shard of this name and place with other content.
+bool IsAnotherThanNamed(const SalvageShard& shard, const ShardReport& report);
+
 // Fills in all_lost and lost_reason of the blocks of a shard of which nothing may be taken.
 void LoseWholeShard(const std::string& reason, ShardReport* report);
 

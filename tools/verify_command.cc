@@ -183,8 +183,8 @@ void AddVerifyCommand(CommandLine* commands) {
   app->add_flag("--json", options->json, "Prints one JSON object");
   app->add_flag("-q,--quiet", options->quiet, "No progress and no remarks on stderr");
   app->footer(
-      "Exit code: 0 intact (salvage: nothing was lost), 2 not damaged but for a newer version, 3 "
-      "nothing there or it cannot be read, 4 damaged (records were lost).");
+      "Exit code: 0 intact (salvage: nothing was lost), 2 of a newer version, 3 missing or not "
+      "readable, 4 damaged (records were lost).");
 }
 
 }  // namespace shardmill

@@ -88,8 +88,7 @@ Status OrderedPipeline::StartThreads(int threads) {
     }
   } catch (const std::system_error& error) {
     return IoError("cannot start thread " + std::to_string(threads_.size() + 1) + " of " +
-                            std::to_string(threads) + ": " + error.what() +
-                            "; ask for fewer threads");
+                   std::to_string(threads) + ": " + error.what() + "; ask for fewer threads");
   }
   return OkStatus();
 }

@@ -14,8 +14,6 @@
 #include <thread>
 #include <vector>
 
-#include "tests/reader/base/no_threads.h"
-
 namespace shardmill {
 namespace {
 
@@ -52,16 +50,6 @@ TEST(RunOrdered, ConsumesEveryItemInOrderOnAnyNumberOfThreads) {
     ASSERT_EQ(seen.size(), 500u);
     for (uint64_t i = 0; i < seen.size(); ++i) ASSERT_EQ(seen[i], i);
   }
-}
-
-TEST(RunOrdered, ThreadThatCannotBeStartedIsIo) {
-  const NoThreads no_threads;
-  const auto pipeline = OrderedPipeline::Start(
-      PipelineOptions(),
-      [](const OrderedPipeline::Item&) { return std::optional<OrderedPipeline::Size>(); },
-      [](const OrderedPipeline::Item&, uint32_t, int) { return OkStatus(); });
-  EXPECT_EQ(pipeline.status().code(), StatusCode::kIo);
-  EXPECT_EQ(ExitCode(pipeline.status()), 3);
 }
 
 TEST(RunOrdered, NoItemsIsOk) {

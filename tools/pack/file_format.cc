@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 
 namespace shardmill {
 namespace {
 
-constexpr std::string_view kExtensions[] = {"png",  "jpg", "jpeg", "jpe", "bmp", "tif", "tiff",
-                                            "webp", "ppm", "pgm",  "pbm", "pnm", "jp2", "gif"};
+constexpr std::string_view kExtensions[] = {"png", "jpg", "jpeg", "jpe",  "jfif",
+                                            "bmp", "tif", "tiff", "webp", "ppm",
+                                            "pgm", "pbm", "pnm",  "jp2",  "gif"};
+
+// Of images that no decoder here reads.
+constexpr std::string_view kForeignExtensions[] = {"heic", "heif", "avif", "mpo", "jxl", "jxr",
+                                                   "psd",  "dng",  "cr2",  "nef", "arw"};
 
 bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
@@ -103,6 +109,14 @@ std::string_view WithoutImageExtension(std::string_view name) {
     if (EqualIgnoringCase(extension, known)) return name.substr(0, dot);
   }
   return name;
+}
+
+bool HasForeignExtension(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  return std::any_of(
+      std::begin(kForeignExtensions), std::end(kForeignExtensions),
+      [&](std::string_view known) { return EqualIgnoringCase(name.substr(dot + 1), known); });
 }
 
 bool HasImageExtension(std::string_view name) {

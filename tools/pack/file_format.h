@@ -21,6 +21,8 @@ bool IsLossy(std::string_view file);
 
 // True for names that end in the extension of an image, in any case of letters.
 bool HasImageExtension(std::string_view name);
+// True for the extensions of image formats that cannot be read here, as "x.HEIC".
+bool HasForeignExtension(std::string_view name);
 // The name without its last extension when that is one of an image; dots before it stay.
 std::string_view WithoutImageExtension(std::string_view name);
 

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "reader/base/file.h"
 #include "reader/base/interrupt.h"
 #include "reader/base/ordered_pipeline.h"
+#include "reader/names.h"
 
 namespace shardmill {
 namespace {
@@ -61,9 +63,21 @@ bool IsHidden(std::string_view name) {
   return name[0] == '.' || name == "Thumbs.db" || name == "desktop.ini" || name == "__MACOSX";
 }
 
+// A finished set, or one that is not complete yet.
+bool IsPackedSet(DIR* folder, const std::vector<std::string>& names) {
+  struct stat info;
+  if (::fstatat(::dirfd(folder), kPackStateName, &info, 0) == 0) return true;
+  return std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return ParseShardFileName(name).has_value(); });
+}
+
 class Scanner {
  public:
-  Scanner(int threads, FolderListing* listing) : threads_(threads), listing_(listing) {}
+  Scanner(int threads, const std::string& output, FolderListing* listing)
+      : threads_(threads), listing_(listing) {
+    struct stat info;
+    if (!output.empty() && ::stat(output.c_str(), &info) == 0) output_ = {info.st_dev, info.st_ino};
+  }
 
   Status ScanRoot();
 
@@ -74,7 +88,12 @@ class Scanner {
   // The states of `count` names from `first` on.
   Result<std::vector<FileState>> Look(DIR* folder, const std::string* first, size_t count) const;
 
+  // Lists a folder below the root, unless nothing is in it but packed sets.
+  Status ScanBelow(const std::string& path, FolderId id);
+
   const int threads_;
+  std::optional<FolderId> output_;
+  size_t packed_sets_ = 0;  // that were left out
   FolderListing* listing_;
   std::vector<FolderId> open_;  // the folders above the current one
 };
@@ -140,6 +159,12 @@ Status Scanner::Scan(const std::string& below, FolderId id) {
   const OpenFolder folder(::opendir(path.c_str()));
   if (folder == nullptr) return ErrnoError("cannot read folder " + path, errno);
   ASSIGN_OR_RETURN(const std::vector<std::string> names, Names(path, folder.get()));
+  if (!below.empty() && IsPackedSet(folder.get(), names)) {
+    ++packed_sets_;
+    listing_->notes.push_back("a folder of shards is no input, and was left out: " + below);
+    open_.pop_back();
+    return OkStatus();
+  }
   for (size_t begin = 0; begin < names.size(); begin += kNamesAtOnce) {
     RETURN_IF_ERROR(CheckInterrupt());
     const size_t count = std::min(kNamesAtOnce, names.size() - begin);
@@ -172,8 +197,22 @@ Status Scanner::Visit(const std::string& path, const FileState& state) {
     listing_->notes.push_back("link to a folder above itself, not followed: " + path);
     return OkStatus();
   }
+  return ScanBelow(path, state.id);
+}
+
+Status Scanner::ScanBelow(const std::string& path, FolderId id) {
+  if (output_.has_value() && *output_ == id) {
+    ++packed_sets_;
+    listing_->notes.push_back("the output folder is no input, and was left out: " + path);
+    return OkStatus();
+  }
+  const size_t files = listing_->files.size(), folders = listing_->folders.size();
+  const size_t packed_sets = packed_sets_;
   listing_->folders.push_back(path);
-  return Scan(path, state.id);
+  RETURN_IF_ERROR(Scan(path, id));
+  const bool is_bare = listing_->files.size() == files && listing_->folders.size() == folders + 1;
+  if (packed_sets_ > packed_sets && is_bare) listing_->folders.pop_back();
+  return OkStatus();
 }
 
 // Calls visit(name) for what lies directly in `folder`, out of sorted paths.
@@ -223,10 +262,10 @@ std::vector<std::string> FolderListing::FilesIn(std::string_view folder) const {
                     [](const ListedFile& file) -> std::string_view { return file.path; });
 }
 
-Result<FolderListing> ScanFolder(const std::string& root, int threads) {
+Result<FolderListing> ScanFolder(const std::string& root, int threads, const std::string& output) {
   FolderListing listing;
   listing.root = root;
-  RETURN_IF_ERROR(Scanner(threads, &listing).ScanRoot());
+  RETURN_IF_ERROR(Scanner(threads, output, &listing).ScanRoot());
   std::sort(listing.files.begin(), listing.files.end(),
             [](const ListedFile& a, const ListedFile& b) { return a.path < b.path; });
   std::sort(listing.folders.begin(), listing.folders.end());

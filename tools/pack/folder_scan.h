@@ -28,7 +28,7 @@ struct FolderListing {
   std::vector<std::string> folders;  // likewise; the root is not in it
   uint64_t hidden = 0;               // hidden files and what desktops leave behind; not listed
   std::vector<UnreadableEntry> unreadable;  // dead links, pipes and devices
-  std::vector<std::string> notes;           // link loops
+  std::vector<std::string> notes;           // link loops, packed sets
 
   const ListedFile* Find(std::string_view path) const;  // nullptr: there is none
   bool HasFolder(std::string_view path) const;
@@ -39,9 +39,12 @@ struct FolderListing {
   std::vector<std::string> FilesIn(std::string_view folder) const;
 };
 
+// Packed sets below the root are no inputs: folders of shards, unfinished ones, and `output`, with
+// the folders above that hold nothing else. They are left out and noted.
 // Follows symbolic links, except into a folder that is already open above. NotFound when `root`
 // does not exist; Io when a folder cannot be read; Cancelled after an interrupt. The listing is the
 // same on any number of threads.
-Result<FolderListing> ScanFolder(const std::string& root, int threads = 1);
+Result<FolderListing> ScanFolder(const std::string& root, int threads = 1,
+                                 const std::string& output = "");
 
 }  // namespace shardmill

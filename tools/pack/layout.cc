@@ -8,6 +8,7 @@
 #include "tools/pack/class_table.h"
 #include "tools/pack/file_format.h"
 #include "tools/pack/label_tolerance.h"
+#include "tools/pack/layouts/class_doubts.h"
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/layouts/left_out.h"
 #include "tools/pack/layouts/list_choice.h"
@@ -91,6 +92,12 @@ Result<const Layout*> FindLayout(const FolderListing& listing, const LayoutOptio
   if (const Layout* layout = LayoutOfName(options.layout)) return layout;
   const auto fitting = FittingLayouts(listing);
   if (fitting.size() == 1) {
+    const Layout& layout = *fitting.front().first;
+    const std::string doubt = layout.doubt == nullptr ? "" : layout.doubt(listing, options);
+    if (!doubt.empty()) {
+      return InvalidArgumentError(listing.root + " looks like layout " + fitting.front().second +
+                                  "\nBut " + doubt);
+    }
     set->notes.push_back("taken for layout " + fitting.front().second);
     return fitting.front().first;
   }
@@ -100,9 +107,10 @@ Result<const Layout*> FindLayout(const FolderListing& listing, const LayoutOptio
     return InvalidArgumentError(listing.root + " fits more than one layout:" + reasons +
                                 "\nSay which with --layout NAME.");
   }
-  return InvalidArgumentError("no known layout fits " + listing.root +
-                              ". It holds:" + DescribeListing(listing) + "\nExpected is one of:\n" +
-                              DescribeLayouts());
+  const std::string near = NearLayouts(listing);
+  return InvalidArgumentError(
+      "no known layout fits " + listing.root + (near.empty() ? "" : ". Near is:" + near) +
+      "\nIt holds:" + DescribeListing(listing) + "\nExpected is one of:\n" + DescribeLayouts());
 }
 
 // Keeps the splits that were asked for. NotFound when one is empty, unless the packer made it.
@@ -263,15 +271,15 @@ const std::vector<Layout>& Layouts() {
       {"list", "train.csv, val.txt, … or --list FILE, with an image and a label path per line", 1,
        RecognizeList, ReadList},
       {"csv", "the same with a class name or id in place of the label path, for classification", 1,
-       RecognizeCsv, ReadCsv},
+       RecognizeCsv, ReadCsv, DoubtClassLists},
       {"pairs",
        "a folder of images and one of label images, as named with --images and --labels, and a "
        "class table",
        1, RecognizePairs, ReadPairs},
       {"imagefolder", "train/CLASS/… and val/CLASS/…, or CLASS/…, for classification", 2,
-       RecognizeImageFolder, ReadImageFolder},
+       RecognizeImageFolder, ReadImageFolder, DoubtClassFolders},
       {"npy", "the same with .npy arrays; or labels.csv (or train.csv, val.csv) with FILE,LABEL", 2,
-       RecognizeNpy, ReadNpy},
+       RecognizeNpy, ReadNpy, DoubtNpy},
   };
   return layouts;
 }
@@ -295,7 +303,7 @@ bool LayoutOptions::Wants(const std::string& split) const {
 }
 
 Result<InputSet> ReadInputSet(const std::string& source, const LayoutOptions& options) {
-  ASSIGN_OR_RETURN(FolderListing listing, ScanFolder(source, options.threads));
+  ASSIGN_OR_RETURN(FolderListing listing, ScanFolder(source, options.threads, options.output));
   if (listing.files.empty()) return NothingToRead(listing);
   std::vector<ClassInfo> classes;
   if (options.classes_file.has_value()) {

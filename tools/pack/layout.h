@@ -35,6 +35,7 @@ struct LayoutOptions {
   std::optional<uint32_t> label_tolerance;
   PairOptions pairs;
   std::string list;                // for layouts list and csv: a file below the source
+  std::string output;              // the folder of the packed set, which is no input
   int threads = 1;                 // that list the folder
   bool keep_category_ids = false;  // for the layouts of COCO: class ids are the category ids
 
@@ -58,6 +59,9 @@ struct Layout {
   std::string (*recognize)(const FolderListing& listing);
   // Fills splits, classes, labels and notes.
   Status (*read)(const LayoutInput& input, InputSet* set);
+  // Why the folder may be something else, and what to say then; empty: it is certain. Asked only
+  // when the layout was found by itself.
+  std::string (*doubt)(const FolderListing& listing, const LayoutOptions& options) = nullptr;
 };
 
 const std::vector<Layout>& Layouts();

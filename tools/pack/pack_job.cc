@@ -151,7 +151,10 @@ void PackJob::AddNote(const std::string& note) {
 Status PackJob::MakePackPlan() {
   LayoutOptions layout = options_.layout;
   layout.threads = threads_;
+  layout.output = options_.output;
   ASSIGN_OR_RETURN(InputSet set, ReadInputSet(options_.source, layout));
+  // Why inputs fail may be why a split gets none.
+  if (!options_.on_error.skip) RETURN_IF_ERROR(ProblemsError(set));
   RETURN_IF_ERROR(MakeSplits(options_.split_rule, options_.seed, &set));
   layout_ = set.layout;
   notes_ = set.notes;
@@ -159,7 +162,6 @@ Status PackJob::MakePackPlan() {
     notes_.push_back(FormatCount(set.hidden_files) + " hidden files and folders left out");
   }
   for (const std::string& note : notes_) Note(options_, note);
-  if (!options_.on_error.skip) RETURN_IF_ERROR(ProblemsError(set));
   ASSIGN_OR_RETURN(const SetSizes sizes, FindSetSizes(set, options_, threads_));
   if (!sizes.sizes.empty()) AddNote(SizesNote(sizes));
   ASSIGN_OR_RETURN(plan_, MakePlan(std::move(set), options_, sizes));

@@ -192,6 +192,11 @@ Status MakeSplits(const SplitRule& rule, uint64_t seed, InputSet* set) {
                                 set->layout + " has label images");
   }
   InputSplit all = TakeAll(set);
+  if (all.samples.empty() && !all.problems.empty()) {
+    const Problem& first = all.problems.front();
+    return NotFoundError("none of the " + FormatCount(all.problems.size()) +
+                         " inputs can be packed; the first: " + first.key + ": " + first.reason);
+  }
   std::vector<size_t> split_of;
   std::string what = FormatCount(all.samples.size()) + " inputs";
   if (rule.by == SplitRule::By::kGroup) {

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "tools/pack/class_table.h"
 #include "tools/pack/file_format.h"
 #include "tools/pack/layouts/class_folders.h"
+#include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/record_key.h"
 #include "tools/pack/split_names.h"
@@ -13,32 +13,6 @@
 
 namespace shardmill {
 namespace {
-
-// Folders of these names hold the halves of pairs, never a class: taking them for classes would
-// silently train on nonsense.
-bool HoldsPairs(const std::string& folder) {
-  static const std::set<std::string> kNames = {"image",
-                                               "images",
-                                               "img",
-                                               "imgs",
-                                               "mask",
-                                               "masks",
-                                               "label",
-                                               "labels",
-                                               "annotation",
-                                               "annotations",
-                                               "annot",
-                                               "gt",
-                                               "gtfine",
-                                               "leftimg8bit",
-                                               "jpegimages",
-                                               "segmentationclass",
-                                               "segmentationobject",
-                                               "trainannot",
-                                               "valannot",
-                                               "testannot"};
-  return kNames.count(LowerCase(folder)) > 0;
-}
 
 bool HasFilesBelow(const FolderListing& listing, const std::string& folder, const FileKind& kind) {
   auto [begin, end] = listing.FilesBelow(folder);
@@ -54,22 +28,12 @@ bool HasFilesDirectlyIn(const FolderListing& listing, const std::string& folder,
                      [&](const std::string& name) { return kind.matches(name); });
 }
 
-// The folders at the top that are splits; empty: the classes lie at the top.
-std::vector<std::string> SplitFolders(const FolderListing& listing) {
-  std::vector<std::string> splits;
-  for (const std::string& folder : listing.FoldersIn("")) {
-    if (!UsualSplitName(folder).empty()) splits.push_back(folder);
-  }
-  return splits;
-}
-
 bool LooksLikeClassFolders(const FolderListing& listing, const std::string& parent,
                            const FileKind& kind) {
   std::vector<std::string> classes = listing.FoldersIn(parent);
   if (classes.empty() || HasFilesDirectlyIn(listing, parent, kind)) return false;
   bool any_file = false;
   for (const std::string& name : classes) {
-    if (HoldsPairs(name)) return false;
     const std::string folder = parent.empty() ? name : parent + "/" + name;
     any_file = any_file || HasFilesBelow(listing, folder, kind);
   }
@@ -128,6 +92,12 @@ Result<uint32_t> ClassFolderReader::ClassOf(const std::string& name, const std::
 }
 
 Status ClassFolderReader::AddFile(const ListedFile& file, size_t parent_bytes, InputSplit* split) {
+  if (kind_.unreadable != nullptr && kind_.unreadable(file.path)) {
+    ASSIGN_OR_RETURN(std::string key, RecordKey(file.path));
+    split->problems.push_back(
+        {std::move(key), "files of this format cannot be read; convert it to PNG or JPEG"});
+    return OkStatus();
+  }
   if (!kind_.matches(file.path)) {
     ++others_;
     last_other_ = file.path;
@@ -179,14 +149,6 @@ Status ClassFolderReader::ReadAndSplit() {
   return OkStatus();
 }
 
-// The split whose folders make the class table.
-const std::string* TrainFolder(const std::vector<std::string>& folders) {
-  for (const std::string& folder : folders) {
-    if (UsualSplitName(folder) == "train") return &folder;
-  }
-  return nullptr;
-}
-
 Status CheckClassNames(const std::vector<ClassInfo>& classes) {
   if (classes.size() > kMaxClasses) return InvalidArgumentError("more than 65,535 class folders");
   for (const ClassInfo& info : classes) {
@@ -202,8 +164,20 @@ Status CheckClassNames(const std::vector<ClassInfo>& classes) {
 
 }  // namespace
 
+std::vector<std::string> SplitFoldersAtTop(const FolderListing& listing) {
+  std::vector<std::string> splits;
+  for (const std::string& folder : listing.FoldersIn("")) {
+    if (!UsualSplitName(folder).empty()) splits.push_back(folder);
+  }
+  // The folders of train number the classes.
+  std::stable_partition(splits.begin(), splits.end(), [](const std::string& folder) {
+    return UsualSplitName(folder) == "train";
+  });
+  return splits;
+}
+
 std::string RecognizeClassFolders(const FolderListing& listing, const FileKind& kind) {
-  std::vector<std::string> splits = SplitFolders(listing);
+  std::vector<std::string> splits = SplitFoldersAtTop(listing);
   const std::string parent = splits.empty() ? "" : splits.front();
   if (!LooksLikeClassFolders(listing, parent, kind)) return "";
   std::vector<std::string> classes = listing.FoldersIn(parent);
@@ -217,7 +191,7 @@ Status ReadClassFolders(const LayoutInput& input, const FileKind& kind, InputSet
   set->task = Task::kClassification;
   set->classes = classes;
   ClassFolderReader reader(listing, kind, set);
-  std::vector<std::string> folders = SplitFolders(listing);
+  std::vector<std::string> folders = SplitFoldersAtTop(listing);
   if (folders.empty()) {
     if (classes.empty()) reader.MakeClasses("");
     RETURN_IF_ERROR(CheckClassNames(set->classes));
@@ -225,20 +199,27 @@ Status ReadClassFolders(const LayoutInput& input, const FileKind& kind, InputSet
     reader.NoteOthers();
     return OkStatus();
   }
-  const std::string* train = TrainFolder(folders);
   if (classes.empty()) {
-    if (train == nullptr) {
+    if (UsualSplitName(folders.front()) != "train") {
       return InvalidArgumentError(
           "there is no train folder, whose class folders number the "
           "classes; give the class table with --classes FILE");
     }
-    reader.MakeClasses(*train);
+    reader.MakeClasses(folders.front());
   }
   RETURN_IF_ERROR(CheckClassNames(set->classes));
+  set->unlisted.reason = "it lies in no folder of a class of train, val or test";
   for (const std::string& folder : listing.FoldersIn("")) {
     const std::string split = UsualSplitName(folder);
     if (split.empty()) {
       set->notes.push_back("folder " + folder + " is no split and was left out");
+      set->unlisted.trees.push_back(folder);
+    } else if (listing.FoldersIn(folder).empty() && HasFilesDirectlyIn(listing, folder, kind)) {
+      RETURN_IF_ERROR(LeaveOutUnlabelled(input, folder,
+                                         "its files lie in no folders of classes (" + folder +
+                                             "/CLASS/…), which say the classes in this layout",
+                                         set));
+      set->unlisted.trees.push_back(folder);
     } else {
       RETURN_IF_ERROR(reader.ReadSplit(folder, split));
     }
@@ -248,8 +229,9 @@ Status ReadClassFolders(const LayoutInput& input, const FileKind& kind, InputSet
 }
 
 const FileKind& ImageFiles() {
-  static const FileKind images = {[](const std::string& path) { return HasImageExtension(path); },
-                                  "images", "image's"};
+  static const FileKind images = {
+      [](const std::string& path) { return HasImageExtension(path); }, "images", "image's",
+      [](const std::string& path) { return HasForeignExtension(path); }};
   return images;
 }
 

@@ -30,6 +30,13 @@ Status UseClasses(const LayoutInput& input, std::vector<ClassInfo> own, InputSet
       "; say what the values become with --map FILE, or --map none for the values themselves");
 }
 
+std::string ClassTableAtTop(const FolderListing& listing) {
+  for (const char* name : kTableNames) {
+    if (listing.Find(name) != nullptr) return name;
+  }
+  return "";
+}
+
 Status FindClasses(const LayoutInput& input, InputSet* set) {
   set->classes = input.classes;
   for (const char* name : kTableNames) {

@@ -17,6 +17,9 @@ namespace shardmill {
 // label values and the user's table has another length than its own, unless the user gave a map.
 Status UseClasses(const LayoutInput& input, std::vector<ClassInfo> own, InputSet* set);
 
+// The class table at the top of the folder under a usual name; empty: there is none.
+std::string ClassTableAtTop(const FolderListing& listing);
+
 // The user's class table, or else one that lies at the top of the folder under a usual name.
 // NotFound when there is neither.
 Status FindClasses(const LayoutInput& input, InputSet* set);

@@ -61,6 +61,7 @@ Status ReadCocoStuff(const LayoutInput& input, InputSet* set);
 // NumPy arrays with a class each: by folder like images, or listed in labels.csv or train.csv, …
 std::string RecognizeNpy(const FolderListing& listing);
 Status ReadNpy(const LayoutInput& input, InputSet* set);
+std::string DoubtNpy(const FolderListing& listing, const LayoutOptions& options);
 
 // Two folders, paired by the names of their files.
 std::string RecognizePairs(const FolderListing& listing);

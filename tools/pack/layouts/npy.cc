@@ -8,6 +8,7 @@
 
 #include "reader/base/file.h"
 #include "tools/pack/class_label.h"
+#include "tools/pack/layouts/class_doubts.h"
 #include "tools/pack/layouts/class_folders.h"
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/layouts/list_rows.h"
@@ -191,6 +192,11 @@ std::string RecognizeNpy(const FolderListing& listing) {
   const std::vector<ArrayList> lists = FindLists(listing);
   if (any && !lists.empty()) return lists.front().file + " lists NumPy arrays with their labels";
   return RecognizeClassFolders(listing, NpyFiles());
+}
+
+// Lists say what is meant.
+std::string DoubtNpy(const FolderListing& listing, const LayoutOptions& options) {
+  return FindLists(listing).empty() ? DoubtClassFolders(listing, options) : "";
 }
 
 Status ReadNpy(const LayoutInput& input, InputSet* set) {

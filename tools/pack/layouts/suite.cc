@@ -23,6 +23,22 @@ std::vector<std::string> SplitFolders(const FolderListing& listing) {
   return splits;
 }
 
+// The labels of a split whose images are not there.
+Status CheckLabelFolders(const LayoutInput& input) {
+  for (const std::string& folder : input.listing.FoldersIn("")) {
+    if (!EndsWith(folder, kLabelsSuffix)) continue;
+    const std::string images = folder.substr(0, folder.size() - sizeof kLabelsSuffix + 1);
+    const std::string split = UsualSplitName(images);
+    if (split.empty() || input.listing.HasFolder(images) || input.options.LeavesOut(split)) {
+      continue;
+    }
+    return NotFoundError("folder " + folder + " cannot be packed: there is no folder " + images +
+                         " of its images. Add the images, remove the folder, or choose other "
+                         "splits with --split NAME,…");
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 std::string RecognizeSuite(const FolderListing& listing) {
@@ -64,8 +80,10 @@ Status ReadSuite(const LayoutInput& input, InputSet* set) {
     if (UsualSplitName(folder).empty() || listing.HasFolder(folder + kLabelsSuffix)) continue;
     RETURN_IF_ERROR(LeaveOutUnlabelled(
         input, folder, "there is no " + folder + kLabelsSuffix + " beside it", set));
+    set->unlisted.trees.push_back(folder);
+    set->unlisted.reason = "its folder has no folder of labels";
   }
-  return OkStatus();
+  return CheckLabelFolders(input);
 }
 
 }  // namespace shardmill

@@ -42,6 +42,16 @@ TEST_F(PackRefusalTest, ReasonIsGivenWhenNoImageCanBeRead) {
   ExpectError(StatusCode::kInvalidArgument, "train/a.png: 9 high × 9 wide is more than");
 }
 
+// That a split gets nothing follows from it.
+TEST_F(PackRefusalTest, OrphansAreNamedBeforeEmptySplits) {
+  source_.Write("train/b.png", Png(Photo({4, 4}, 1)));
+  options_.split_rule.by = SplitRule::By::kRatio;
+  options_.split_rule.shares = *ParseShares("train=1");
+  ExpectError(StatusCode::kNotFound, "2 of 2 inputs cannot be packed:\n  train/b.png: ");
+  options_.on_error.skip = true;
+  ExpectError(StatusCode::kNotFound, "none of the 2 inputs can be packed; the first: train/b.png");
+}
+
 TEST_F(PackRefusalTest, SourceFolderIsNoOutputUnderAnyName) {
   source_.Write("train/a.png", Png(Photo({4, 4}, 1)));
   const std::vector<std::string> before = source_.Files();

@@ -107,9 +107,11 @@ std::string DoubtClassNames(const FolderListing& listing) {
   for (const std::string& parent : ClassParents(listing)) {
     for (const std::string& name : listing.FoldersIn(parent)) {
       const std::string lower = LowerCase(name);
+      // Short words are names of people and things too.
+      const bool is_word = lower.find_first_of("_- ") == std::string::npos &&
+                           (lower.size() > 4 || lower == "mask" || lower == "gt");
       const bool is_half = lower == "jpegimages" || lower == "image" || lower == "images" ||
-                           lower == "img" || lower == "imgs" ||
-                           (NamesLabels(lower) && lower.find_first_of("_- ") == std::string::npos);
+                           lower == "img" || lower == "imgs" || (is_word && NamesLabels(lower));
       if (!is_half) continue;
       return "folder " + Join(parent, name) +
              " is named like one half of images and labels, and not like a class; say --layout "

@@ -154,14 +154,15 @@ Status PackJob::MakePackPlan() {
   layout.output = options_.output;
   ASSIGN_OR_RETURN(InputSet set, ReadInputSet(options_.source, layout));
   // Why inputs fail may be why a split gets none.
-  if (!options_.on_error.skip) RETURN_IF_ERROR(ProblemsError(set));
-  RETURN_IF_ERROR(MakeSplits(options_.split_rule, options_.seed, &set));
+  const Status problems = options_.on_error.skip ? OkStatus() : ProblemsError(set);
+  if (problems.ok()) RETURN_IF_ERROR(MakeSplits(options_.split_rule, options_.seed, &set));
   layout_ = set.layout;
   notes_ = set.notes;
   if (set.hidden_files > 0) {
     notes_.push_back(FormatCount(set.hidden_files) + " hidden files and folders left out");
   }
   for (const std::string& note : notes_) Note(options_, note);
+  RETURN_IF_ERROR(problems);
   ASSIGN_OR_RETURN(const SetSizes sizes, FindSetSizes(set, options_, threads_));
   if (!sizes.sizes.empty()) AddNote(SizesNote(sizes));
   ASSIGN_OR_RETURN(plan_, MakePlan(std::move(set), options_, sizes));

@@ -273,6 +273,43 @@ TEST_F(LayoutTest, ListedTwiceIsRefused) {
   ExpectError(StatusCode::kInvalidArgument, "train.txt line 2 names 1.png, as line 1 does");
 }
 
+TEST_F(LayoutTest, SplitOfTwoSpellingsIsOne) {
+  options_.layout = "csv";
+  Write({"a.jpg", "b.jpg", "c.jpg"});
+  folder_.Write("all.csv", "image,label,split\na.jpg,cat,train\nb.jpg,cat,Train\nc.jpg,cat,val\n");
+  const InputSet set = Good();
+  ASSERT_EQ(set.splits.size(), 2u);
+  EXPECT_EQ(Keys(set.splits[0]), (std::vector<std::string>{"a.jpg", "b.jpg"}));
+}
+
+TEST_F(LayoutTest, ColourLabelsAreDividedByListsOfNames) {
+  folder_.Write("label_colors.txt", "0 0 255 sky\n128 64 128 road\n");
+  Write({"images/1.png", "images/2.png", "images/3.png", "images/4.png", "labels/1_L.png",
+         "labels/2_L.png", "labels/3_L.png", "labels/4_L.png"});
+  folder_.Write("train.txt", "1\n3\n9\n");
+  folder_.Write("val.txt", "2.png\n");
+  const InputSet set = Good();
+  EXPECT_EQ(set.layout, "camvid");
+  ASSERT_EQ(set.splits.size(), 2u);
+  EXPECT_EQ(Keys(set.splits[0]), (std::vector<std::string>{"images/1.png", "images/3.png"}));
+  EXPECT_EQ(Keys(set.splits[1]), std::vector<std::string>{"images/2.png"});
+  const std::vector<Problem>& problems = set.splits[0].problems;
+  ASSERT_EQ(problems.size(), 3u);
+  EXPECT_EQ(problems[0].key, "9");
+  EXPECT_FALSE(problems[0].by_rule);
+  EXPECT_EQ(problems[1].key, "images/4.png");
+  EXPECT_TRUE(problems[1].by_rule);
+}
+
+TEST_F(LayoutTest, ConvertedMapsBesideCocoStuffAreNoLabels) {
+  Write({"images/train2017/1.jpg", "annotations/train2017/1.png",
+         "annotations/train2017/1_labelTrainIds.png"});
+  const InputSet set = Good();
+  EXPECT_EQ(set.layout, "coco-stuff");
+  EXPECT_TRUE(set.splits[0].problems.empty());
+  EXPECT_EQ(set.splits[0].samples[0].label.path, "annotations/train2017/1.png");
+}
+
 TEST_F(LayoutTest, AnImageInTwoSplitsIsRefused) {
   options_.layout = "camvid";
   Write({"1.png", "1l.png"});

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -48,6 +49,54 @@ const ListedFile* FindColorLabel(const FolderListing& listing) {
   });
 }
 
+// Lists of splits with the name of an image in each line, and no label.
+std::vector<std::string> ListsOfNames(const FolderListing& listing) {
+  std::vector<std::string> lists;
+  for (const char* split : kSplits) {
+    const std::string list_file = std::string(split) + ".txt";
+    if (listing.Find(list_file) == nullptr) continue;
+    const ListLines lines = ReadListLines(JoinPath(listing.root, list_file));
+    if (lines.rows.empty() && !lines.single_words.empty()) lists.push_back(list_file);
+  }
+  return lists;
+}
+
+std::string StemOf(std::string_view path) {
+  return std::string(WithoutImageExtension(NameOf(path)));
+}
+
+Status DivideByLists(const FolderListing& listing, const std::vector<std::string>& lists,
+                     InputSplit all, InputSet* set) {
+  std::map<std::string, const Sample*> samples;  // by name; the names are all different
+  for (const Sample& sample : all.samples) samples[StemOf(sample.image.path)] = &sample;
+  std::map<std::string, std::string> list_of;  // by name
+  for (const std::string& list : lists) {
+    set->lists.push_back(list);
+    InputSplit split;
+    for (const std::string& word : ReadListLines(JoinPath(listing.root, list)).single_words) {
+      const auto [other, is_new] = list_of.emplace(StemOf(word), list);
+      if (!is_new) {
+        return InvalidArgumentError(list + " names " + word + ", as " + other->second +
+                                    " does before; list each image once");
+      }
+      const auto found = samples.find(StemOf(word));
+      if (found != samples.end()) {
+        split.samples.push_back(*found->second);
+        continue;
+      }
+      ASSIGN_OR_RETURN(std::string key, RecordKey(word));
+      split.problems.push_back({std::move(key), list + " names it, and there is no such image "
+                                                       "with a label"});
+    }
+    RETURN_IF_ERROR(AddSplit(list.substr(0, list.rfind('.')), std::move(split), set));
+  }
+  std::vector<Problem>& problems = set->splits.front().problems;
+  std::move(all.problems.begin(), all.problems.end(), std::back_inserter(problems));
+  set->unlisted.trees = {""};
+  set->unlisted.reason = "no list names it";
+  return OkStatus();
+}
+
 // The original form: X.png and X_L.png, in one folder or two, with colours of a table. Void is a
 // class like others.
 Status ReadColorLabels(const LayoutInput& input, InputSet* set) {
@@ -59,8 +108,12 @@ Status ReadColorLabels(const LayoutInput& input, InputSet* set) {
   rules.by_name_alone = true;
   std::vector<std::string> left_out;  // the images, which are no labels
   ASSIGN_OR_RETURN(InputSplit all, PairByStem(input.listing, "", rules, &left_out));
-  DivideByKey(std::move(all), set);
-  return OkStatus();
+  const std::vector<std::string> lists = ListsOfNames(input.listing);
+  if (lists.empty()) {
+    DivideByKey(std::move(all), set);
+    return OkStatus();
+  }
+  return DivideByLists(input.listing, lists, std::move(all), set);
 }
 
 }  // namespace
@@ -79,6 +132,7 @@ std::string RecognizeCamvid(const FolderListing& listing) {
 }
 
 Status ReadCamvid(const LayoutInput& input, InputSet* set) {
+  if (!ListsOfNames(input.listing).empty()) return ReadColorLabels(input, set);
   for (const char* split : kSplits) {
     std::string list_file = std::string(split) + ".txt";
     if (input.listing.Find(list_file) == nullptr) continue;

@@ -15,6 +15,9 @@ namespace {
 constexpr const char* kLabelFolders[] = {"annotations", "stuffthingmaps",
                                          "stuffthingmaps_trainval2017"};
 
+// What a training tool makes of the maps, and lays beside them.
+constexpr char kConverted[] = "_labelTrainIds";
+
 bool IsPng(std::string_view path) { return EndsWith(path, ".png"); }
 
 // Where the folders train2017 … of the images lie.
@@ -77,6 +80,7 @@ Status ReadCocoStuff(const LayoutInput& input, InputSet* set) {
     PairRules rules;
     rules.images.folder = split.images;
     rules.labels.folder = split.labels;
+    rules.labels.except_suffix = kConverted;
     ASSIGN_OR_RETURN(InputSplit pairs, PairByStem(input.listing, split.name, rules, &set->notes));
     RETURN_IF_ERROR(AddSplit(split.name, std::move(pairs), set));
   }

@@ -1,5 +1,6 @@
 // Lists at the top of the folder: of image and label paths, or of images and their classes.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -24,8 +25,14 @@ namespace {
 // split of nothing, which is refused later.
 Status AddParts(std::map<std::string, InputSplit> parts, const List& list, InputSet* set) {
   if (parts.empty()) parts[""];
+  std::map<std::string, InputSplit> splits;  // "train" and "Train" are one
   for (auto& [name, part] : parts) {
-    const std::string split = name.empty() ? list.split : name;
+    const std::string usual = UsualSplitName(name);
+    InputSplit& split = splits[name.empty() ? list.split : usual.empty() ? name : usual];
+    std::move(part.samples.begin(), part.samples.end(), std::back_inserter(split.samples));
+    std::move(part.problems.begin(), part.problems.end(), std::back_inserter(split.problems));
+  }
+  for (auto& [split, part] : splits) {
     if (split.empty()) {
       DivideByKey(std::move(part), set);
     } else {

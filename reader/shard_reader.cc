@@ -27,6 +27,7 @@ ReadScratch::ReadScratch(ReadScratch&&) noexcept = default;
 ReadScratch& ReadScratch::operator=(ReadScratch&&) noexcept = default;
 
 void ReadScratch::Reserve(uint64_t stored_bytes) {
+  dims_.reserve(kMaxRank);
   if (stored_.size() < stored_bytes) stored_.resize(stored_bytes);
 }
 

@@ -146,11 +146,7 @@ struct ZstdDecompressor::Impl {
   }
 };
 
-// The context is made here, so that a worker of a loader that is late to decode its first record
-// allocates nothing then. Without memory for it the first use tries again and says so.
-ZstdDecompressor::ZstdDecompressor() : impl_(std::make_unique<Impl>()) {
-  impl_->context.reset(ZSTD_createDCtx());
-}
+ZstdDecompressor::ZstdDecompressor() : impl_(std::make_unique<Impl>()) {}
 ZstdDecompressor::~ZstdDecompressor() = default;
 ZstdDecompressor::ZstdDecompressor(ZstdDecompressor&&) noexcept = default;
 ZstdDecompressor& ZstdDecompressor::operator=(ZstdDecompressor&&) noexcept = default;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <utility>
 
 #include "reader/base/file.h"
@@ -11,6 +12,19 @@ namespace {
 
 constexpr const char* kLaneNames[] = {"steps", "waiting for other ranks"};
 constexpr int kFirstLoaderThread = 3;
+
+// Rank 0's zero, and the running system whose clock it was read from.
+struct SharedZero {
+  char system[64] = {};
+  uint64_t zero_ns = 0;
+};
+
+SharedZero ZeroOfThisSystem() {
+  SharedZero zero;
+  zero.zero_ns = SteadyNanoseconds();
+  std::ifstream("/proc/sys/kernel/random/boot_id").getline(zero.system, sizeof zero.system);
+  return zero;
+}
 
 }  // namespace
 
@@ -29,7 +43,12 @@ RunTrace::~RunTrace() {
 Status RunTrace::Start() {
   if (!IsOn()) return OkStatus();
   RETURN_IF_ERROR(communicator_->Barrier("start of the trace"));
-  zero_ns_ = SteadyNanoseconds();
+  const SharedZero own = ZeroOfThisSystem();
+  SharedZero first = own;
+  RETURN_IF_ERROR(communicator_->Broadcast(&first, sizeof first, 0, "zero of the trace"));
+  // Ranks of one host read the same clock: exact. Of others the barrier is the best that is known.
+  const bool same_clock = own.system[0] != 0 && std::string(own.system) == first.system;
+  zero_ns_ = same_clock ? first.zero_ns : own.zero_ns;
   communicator_->set_wait_listener(
       [this](std::string_view name, uint64_t begin_ns, uint64_t end_ns) {
         Add(Lane::kCommunication, name, begin_ns, end_ns);

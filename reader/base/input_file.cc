@@ -95,6 +95,10 @@ Result<int> OpenForReading(const std::string& path) {
   return status;
 }
 
+// No room in the address space (a file of terabytes, a limit of `ulimit -v`), or a file system that
+// maps nothing: the file can be read all the same.
+bool PreadHelps(int map_error) { return map_error == ENOMEM || map_error == ENODEV; }
+
 }  // namespace
 
 InputFile::InputFile(std::string path, const struct stat& info)
@@ -120,10 +124,11 @@ Result<std::unique_ptr<InputFile>> InputFile::Open(const std::string& path, File
     status = InvalidArgumentError(path + " is not a regular file");
   } else if (info.st_size > 0 && access == FileAccess::kMapped) {
     data = ::mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_SHARED, descriptor, 0);
-    if (data == MAP_FAILED) status = ErrnoError("cannot map " + path, errno);
+    if (data == MAP_FAILED) data = nullptr;
+    if (data == nullptr && !PreadHelps(errno)) status = ErrnoError("cannot map " + path, errno);
   }
   // A mapping outlives the descriptor.
-  const bool keep = status.ok() && access == FileAccess::kPread;
+  const bool keep = status.ok() && data == nullptr;
   if (!keep) ::close(descriptor);
   RETURN_IF_ERROR(status);
   std::unique_ptr<InputFile> file(new InputFile(path, info));

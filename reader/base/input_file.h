@@ -4,7 +4,8 @@
 // fenced_copy.h): a file that shrinks under the mapping gives an Io error. With pread nothing is
 // mapped and no fence is needed, at the price of a system call and a copy for each read; it suits
 // file systems on which mappings are slow or unreliable. What is read, and every error, is the
-// same.
+// same. A file that cannot be mapped, because the address space has no room for it or its file
+// system maps nothing, is read with pread.
 //
 // A range outside the file is DataLoss, so that numbers read from disk may be passed in as they
 // are; the caller adds the path, which it knows more about. data() is the unfenced view.
@@ -88,7 +89,7 @@ class InputFile {
   uint64_t inode_ = 0;
   int64_t modified_ns_ = 0;
   uint8_t* data_ = nullptr;  // the mapping
-  int descriptor_ = -1;      // open with kPread only
+  int descriptor_ = -1;      // open unless the file is mapped
 };
 
 }  // namespace shardmill

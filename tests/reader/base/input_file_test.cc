@@ -1,7 +1,9 @@
 #include "reader/base/input_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -143,8 +145,7 @@ TEST_P(InputFileTest, AnotherTimeOfModificationIsNoChange) {
 
 TEST_P(InputFileTest, HolesAreSkippedWhereTheFileSystemTells) {
   const std::string path = WriteTestFile("holes", "start");
-  // Not larger: what a sanitizer leaves of the address space is small.
-  constexpr uint64_t kBytes = uint64_t{1} << 36;
+  constexpr uint64_t kBytes = uint64_t{1} << 40;
   fs::resize_file(path, kBytes);
   const auto file = InputFile::Open(path, GetParam());
   ASSERT_TRUE(file.ok()) << file.status().ToString();
@@ -152,6 +153,22 @@ TEST_P(InputFileTest, HolesAreSkippedWhereTheFileSystemTells) {
   const uint64_t found = (*file)->SkipHole(1 << 20);
   EXPECT_TRUE(found == 1 << 20 || found == kBytes) << found;
   fs::remove(path);
+}
+
+TEST(InputFile, AFileLargerThanTheAddressSpaceIsReadWithPread) {
+  constexpr uint64_t kBytes = uint64_t{1} << 58;
+  const int memory = ::memfd_create("giant", MFD_CLOEXEC);
+  ASSERT_GE(memory, 0);
+  ASSERT_EQ(::ftruncate(memory, static_cast<off_t>(kBytes)), 0);
+  ASSERT_EQ(::pwrite(memory, "end", 3, static_cast<off_t>(kBytes - 3)), 3);
+  const auto file = InputFile::Open("/proc/self/fd/" + std::to_string(memory));
+  ::close(memory);
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  EXPECT_EQ((*file)->data(), nullptr);
+  EXPECT_EQ((*file)->size(), kBytes);
+  char out[4];
+  ASSERT_TRUE((*file)->Read(kBytes - 4, 4, out).ok());
+  EXPECT_EQ(std::string(out, 4), std::string("\0end", 4));
 }
 
 TEST(InputFile, LongRangesAndManyPiecesAreTheSameWithPread) {

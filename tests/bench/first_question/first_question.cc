@@ -1,7 +1,7 @@
 // The first question, reproduced: the same training step fed from raw PNG, as the questioner did
 // it, and from packed shards. Prints the time of both, split into feed and compute.
 //
-//   first_question SOURCE SHARDS [--steps 40] [--batch 3] [--width 8] [--threads 0]
+//   first_question SOURCE SHARDS [--steps 40] [--batch 3] [--model unet] [--width 0]
 //
 // SOURCE is the folder that SHARDS were packed from: a camvid folder, or one with train and
 // train_labels. Colour labels that the source lacks are made beforehand, untimed.
@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,7 +43,8 @@ struct Options {
   uint64_t steps = 40;
   uint64_t warmup = 4;
   uint64_t batch = 3;
-  uint64_t width = 8;
+  std::string model = "unet";
+  uint64_t width = 0;
   uint64_t threads = 0;
 };
 
@@ -54,6 +56,7 @@ struct Times {
   double feed_ms = 0;  // medians
   double compute_ms = 0;
   double step_ms = 0;
+  double total_s = 0;  // of all measured steps
 };
 
 double NowMs() {
@@ -84,7 +87,8 @@ Result<Times> Measure(const std::string& name, const Options& options, const Fee
     compute_ms.push_back(end - fed);
     step_ms.push_back(end - start);
   }
-  return Times{name, Median(feed_ms), Median(compute_ms), Median(step_ms)};
+  const double total_s = std::accumulate(step_ms.begin(), step_ms.end(), 0.0) / 1000;
+  return Times{name, Median(feed_ms), Median(compute_ms), Median(step_ms), total_s};
 }
 
 Result<std::vector<std::string>> SourceImages(const Dataset& dataset) {
@@ -179,23 +183,24 @@ std::string Digits(double value, int digits) {
 
 void Print(const Options& options, const TrainingStep& step, const std::vector<Times>& rows) {
   std::printf(
-      "U-Net width %llu, batch %llu, %lld high × %lld wide, %d compute threads; "
-      "medians of %llu steps\n\n",
-      static_cast<unsigned long long>(options.width),
-      static_cast<unsigned long long>(options.batch), static_cast<long long>(step.task().image.h),
-      static_cast<long long>(step.task().image.w), step.threads(),
-      static_cast<unsigned long long>(options.steps));
+      "%s, batch %llu, %lld high × %lld wide, %d compute threads; "
+      "medians of %llu steps, and the time of all\n\n",
+      options.model.c_str(), static_cast<unsigned long long>(options.batch),
+      static_cast<long long>(step.task().image.h), static_cast<long long>(step.task().image.w),
+      step.threads(), static_cast<unsigned long long>(options.steps));
   constexpr auto kRight = TextTable::Align::kRight;
   TextTable table({{"fed from", TextTable::Align::kLeft},
                    {"feed", kRight},
                    {"compute", kRight},
                    {"step", kRight},
                    {"feed's share", kRight},
-                   {"images/s", kRight}});
+                   {"images/s", kRight},
+                   {"all steps", kRight}});
   for (const Times& row : rows) {
     table.AddRow({row.feed, Digits(row.feed_ms, 2) + " ms", Digits(row.compute_ms, 1) + " ms",
                   Digits(row.step_ms, 1) + " ms", Digits(100 * row.feed_ms / row.step_ms, 1) + " %",
-                  Digits(1000.0 * static_cast<double>(options.batch) / row.step_ms, 1)});
+                  Digits(1000.0 * static_cast<double>(options.batch) / row.step_ms, 1),
+                  Digits(row.total_s, 1) + " s"});
   }
   std::printf("%s\n", table.ToString(0, false).c_str());
   std::printf("a step from PNG takes %s times as long as one from shards\n",
@@ -210,6 +215,7 @@ Result<int> Run(const Options& options) {
                    Dataset::Open(options.shards, kSplit));
   TrainingStep::Options step_options;
   step_options.batch = static_cast<int64_t>(options.batch);
+  step_options.model = options.model;
   step_options.width = static_cast<int64_t>(options.width);
   step_options.threads = static_cast<int>(options.threads);
   ASSIGN_OR_RETURN(TrainingStep step, TrainingStep::Create(*dataset, step_options));
@@ -232,7 +238,9 @@ void AddOptions(CLI::App* app, Options* options) {
   AddUnsigned(app, "--steps", &options->steps, 1'000'000, "Measured steps for each feed");
   AddUnsigned(app, "--warmup", &options->warmup, 1'000'000, "Steps before those");
   AddUnsigned(app, "--batch", &options->batch, 1024, "Samples of a step");
-  AddUnsigned(app, "--width", &options->width, 1024, "Channels of the U-Net at full size");
+  app->add_option("--model", options->model, "Name of a model of class maps")->type_name("NAME");
+  AddUnsigned(app, "--width", &options->width, 1024,
+              "Channels of its first stage; 0: as it was published");
   AddUnsigned(app, "--threads", &options->threads, 1024, "Of the computation; 0: all cores");
 }
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "proto/manifest.pb.h"
-#include "trainer/models/unet.h"
+#include "trainer/models/model_catalog.h"
 #include "trainer/network.h"
 
 namespace shardmill {
@@ -22,11 +22,13 @@ Result<TrainingStep> TrainingStep::Create(const Dataset& dataset, const Options&
         "maps");
   }
   ASSIGN_OR_RETURN(step.device_, OpenDevice({"cpu", options.threads, 1, 0, false}));
-  UnetOptions unet;
-  unet.input_channels = step.task_.image.c;
-  unet.classes = static_cast<int64_t>(step.task_.classes.size());
-  unet.width = options.width;
-  ASSIGN_OR_RETURN(const ModelSpec model, UnetSpec(unet));
+  const ModelEntry* entry = FindModel(options.model);
+  if (entry == nullptr || entry->task != ModelTask::kClassMaps) {
+    return InvalidArgumentError("'" + options.model + "' is no model of class maps");
+  }
+  const auto classes = static_cast<int64_t>(step.task_.classes.size());
+  ASSIGN_OR_RETURN(const ModelSpec model,
+                   BuildModel(*entry, {step.task_.image.c, classes, options.width, 0}));
   const ImageScale scale = ScaleOf(dataset.manifest().splits(0).statistics(), step.task_.image.c);
   GraphOptions graph;
   graph.image_mean = scale.mean;

@@ -1,10 +1,11 @@
-// One training step of a U-Net on the CPU, the same one whatever feeds it.
+// One training step of a network on the CPU, the same one whatever feeds it.
 //
 // Not for concurrent use.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "reader/base/status.h"
 #include "reader/dataset.h"
@@ -19,8 +20,9 @@ class TrainingStep {
  public:
   struct Options {
     int64_t batch = 3;
-    int64_t width = 8;  // channels of the U-Net at full size
-    int threads = 0;    // 0: one for each core
+    std::string model = "unet";  // a name of the catalog
+    int64_t width = 0;           // channels of its first stage; 0: as published
+    int threads = 0;             // 0: one for each core
   };
   // Images, classes and normalisation as the data set says.
   static Result<TrainingStep> Create(const Dataset& dataset, const Options& options);

@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # Installs from Debian whatever the build and the tests need and this machine lacks.
 # Idempotent; takes well under a second when everything is there. Uses sudo when not root.
-# usage: tools/setup.sh [--checks]   --checks: also what .ci/run needs (formatting, fuzzing)
+# usage: tools/setup.sh [--checks | --cuda]
+#   --checks  also what .ci/run needs (formatting, fuzzing)
+#   --cuda    also CUDA, cuDNN and NCCL, unless they are there (see cuda_wheels.sh); its last line
+#             is what to put into the environment before bazel runs
 set -euo pipefail
 
 packages=(
@@ -16,11 +19,21 @@ packages=(
   # tests and benchmarks
   libbenchmark-dev libgmock-dev libgtest-dev zlib1g-dev
 )
+cuda=0
 case "${1:-}" in
   "") ;;
   --checks) packages+=(clang clang-format libclang-rt-dev) ;;
-  *) echo "usage: tools/setup.sh [--checks]" >&2; exit 2 ;;
+  --cuda) packages+=(python3-venv); cuda=1 ;;
+  *) echo "usage: tools/setup.sh [--checks | --cuda]" >&2; exit 2 ;;
 esac
+
+finish() {
+  local home
+  [ $cuda -eq 1 ] || exit 0
+  home=$("$(dirname "${BASH_SOURCE[0]}")/cuda_wheels.sh")
+  echo "export CUDA_HOME=$home"
+  exit 0
+}
 
 missing=()
 for package in "${packages[@]}"; do
@@ -30,7 +43,7 @@ done
 
 if [ ${#missing[@]} -eq 0 ]; then
   echo "setup: all ${#packages[@]} packages are installed" >&2
-  exit 0
+  finish
 fi
 
 as_root=()
@@ -49,3 +62,4 @@ echo "setup: installing ${missing[*]}" >&2
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
   apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
 echo "setup: done" >&2
+finish

@@ -1,6 +1,5 @@
 #include "trainer/device.h"
 
-#include <dnnl.h>
 #include <omp.h>
 
 #include <utility>
@@ -16,35 +15,6 @@
 namespace shardmill {
 namespace {
 
-std::string InstructionSet() {
-  switch (dnnl_get_effective_cpu_isa()) {
-    case dnnl_cpu_isa_sse41:
-      return "SSE4.1";
-    case dnnl_cpu_isa_avx:
-      return "AVX";
-    case dnnl_cpu_isa_avx2:
-      return "AVX2";
-    case dnnl_cpu_isa_avx2_vnni:
-      return "AVX2-VNNI";
-    case dnnl_cpu_isa_avx512_core:
-      return "AVX-512";
-    case dnnl_cpu_isa_avx512_core_vnni:
-      return "AVX-512 VNNI";
-    case dnnl_cpu_isa_avx512_core_bf16:
-      return "AVX-512 BF16";
-    case dnnl_cpu_isa_avx512_core_amx:
-      return "AVX-512 AMX";
-    default:
-      return "other (" + std::to_string(static_cast<int>(dnnl_get_effective_cpu_isa())) + ")";
-  }
-}
-
-std::string OnednnVersion() {
-  const dnnl_version_t* version = dnnl_version();
-  return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
-         std::to_string(version->patch);
-}
-
 Result<std::unique_ptr<OpTable>> OpenCpuOps(const std::string& precision) {
   if (precision == "tf32") {
     return InvalidArgumentError("--precision tf32 is for GPUs; the CPU has f32 and bf16");
@@ -52,6 +22,13 @@ Result<std::unique_ptr<OpTable>> OpenCpuOps(const std::string& precision) {
   Result<std::unique_ptr<OpTable>> ops = CreateOnednnOps(
       precision == "bf16" ? ConvolutionPrecision::kBf16 : ConvolutionPrecision::kF32);
   return ops.ok() ? std::move(ops) : ops.status().WithContext("--precision " + precision);
+}
+
+std::string PlansText(const PlanNumbers& numbers, const std::string& file) {
+  std::string text = "plans of convolutions: " + std::to_string(numbers.built) + " built, " +
+                     std::to_string(numbers.loaded) + " from " + file;
+  if (numbers.refused > 0) text += ", which had " + std::to_string(numbers.refused) + " not fit";
+  return text;
 }
 
 Result<std::unique_ptr<OpTable>> OpenCudaOps(const DeviceRequest& request, Device* device) {
@@ -66,8 +43,15 @@ Result<std::unique_ptr<OpTable>> OpenCudaOps(const DeviceRequest& request, Devic
   }
   CudaOpsRequest wanted;
   wanted.math = request.precision == "tf32" ? MathMode::kTf32 : MathMode::kF32;
+  wanted.plan_cache = request.plan_cache;
   ASSIGN_OR_RETURN(auto ops, cuda.plugin->create_ops(wanted, &device->notice));
   device->name = cuda.name;
+  device->connect_ranks = cuda.plugin->connect_ranks;
+  if (!request.plan_cache.empty()) {
+    device->plans_text = [plugin = cuda.plugin, table = ops.get(), file = request.plan_cache] {
+      return PlansText(plugin->plan_numbers(*table), file);
+    };
+  }
   return ops;
 }
 
@@ -92,6 +76,10 @@ void NoteCrowd(const DeviceRequest& request, Device* device) {
 
 Result<Device> OpenDevice(const DeviceRequest& request) {
   Device device;
+  if (!request.plan_cache.empty() && (request.name == "cpu" || request.name == "reference")) {
+    return InvalidArgumentError("--plan-cache is for GPUs; leave it out with --device " +
+                                request.name);
+  }
   if (request.name == "reference") {
     if (request.precision != "f32") {
       return InvalidArgumentError("--device reference computes in double: leave out --precision");
@@ -107,6 +95,8 @@ Result<Device> OpenDevice(const DeviceRequest& request) {
       device.ops = std::move(*ops);
       return device;
     }
+    // A wrong option is no reason to take the CPU.
+    if (ops.status().code() == StatusCode::kInvalidArgument) return ops.status();
     if (request.name == "cuda") {
       return UnavailableError("--device cuda: " + ops.status().message() +
                               "; or use --device cpu or auto");
@@ -127,7 +117,7 @@ proto::Environment DescribeEnvironment(const Device& device) {
     environment.set_isa(device.name);
   } else {
     environment.set_backend(is_reference ? "reference" : OnednnVersion());
-    environment.set_isa(is_reference ? "plain C++" : InstructionSet());
+    environment.set_isa(is_reference ? "plain C++" : OnednnInstructionSet());
   }
   environment.set_threads(device.threads);
   environment.set_epoch_order_version(kEpochOrderVersion);

@@ -1,10 +1,12 @@
 // The device of a run: which backend computes, with how many threads, and what decides its bits.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "reader/base/status.h"
+#include "trainer/cuda/comm/device_communicator.h"
 #include "trainer/ops/op_table.h"
 
 namespace shardmill {
@@ -18,6 +20,14 @@ struct Device {
   int threads = 0;
   std::string name;    // of a GPU, with the versions of its libraries; else empty
   std::string notice;  // what a user should know about the choice; may be empty
+  // Of a GPU: how many plans of convolutions were built so far, how many came from the file. Else
+  // empty.
+  std::function<std::string()> plans_text;
+  // Of a GPU: see CudaPlugin::connect_ranks. Else empty.
+  std::function<Result<std::unique_ptr<DeviceCommunicator>>(
+      CudaRuntime* runtime, StreamHandle compute, Communicator* bootstrap,
+      const CommunicatorOptions& options)>
+      connect_ranks;
 };
 
 struct DeviceRequest {
@@ -31,6 +41,7 @@ struct DeviceRequest {
   // The same bits on any number of ranks: what GPUs cannot do yet.
   bool deterministic = false;
   std::string precision = "f32";  // bf16 for the convolutions of the CPU, tf32 for those of GPUs
+  std::string plan_cache;         // file that keeps the plans of a GPU's convolutions; empty: none
 };
 
 // Sets the number of compute threads of the process: call it once, before anything computes.

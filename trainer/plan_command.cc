@@ -69,8 +69,8 @@ void PrintTable(const std::vector<ModelConvolution>& convolutions, const PlanRep
   std::printf("%s", table.ToString(0, WantsColor(stdout)).c_str());
   std::printf("%s, %s: %s plans built, %s from the cache; the table shows their workspaces\n",
               EscapeControl(report.device).c_str(), report.library.c_str(),
-              FormatCount(static_cast<uint64_t>(report.built)).c_str(),
-              FormatCount(static_cast<uint64_t>(report.loaded)).c_str());
+              FormatCount(static_cast<uint64_t>(report.numbers.built)).c_str(),
+              FormatCount(static_cast<uint64_t>(report.numbers.loaded)).c_str());
 }
 
 void PrintRow(const ModelConvolution& convolution, const PlanRow& row, JsonWriter* json) {
@@ -91,8 +91,8 @@ void PrintJson(const std::vector<ModelConvolution>& convolutions, const PlanRepo
   json.BeginObject();
   json.Key("device").String(report.device);
   json.Key("library").String(report.library);
-  json.Key("built").Number(report.built);
-  json.Key("loaded").Number(report.loaded);
+  json.Key("built").Number(report.numbers.built);
+  json.Key("loaded").Number(report.numbers.loaded);
   json.Key("passes").BeginArray();
   for (const ConvolutionPass pass : kPasses) json.String(PassName(pass));
   json.EndArray();
@@ -107,6 +107,7 @@ Result<PlanRequest> RequestOf(const PlanOptions& options,
                               const std::vector<ModelConvolution>& convolutions) {
   PlanRequest request;
   ASSIGN_OR_RETURN(request.device_json, ReadFile(options.device_file, kMaxDescriptionBytes));
+  request.device_file = options.device_file;
   request.cache_path = options.cache;
   for (const ModelConvolution& convolution : convolutions) {
     request.shapes.push_back(convolution.shape);
@@ -123,9 +124,7 @@ Result<int> RunPlan(const PlanOptions& options) {
   ASSIGN_OR_RETURN(const auto convolutions, ConvolutionsOf(spec, images));
   ASSIGN_OR_RETURN(const PlanRequest request, RequestOf(options, convolutions));
   ASSIGN_OR_RETURN(const CudaPlugin* plugin, OpenCudaPlugin());
-  auto prepared = plugin->prepare_plans(request);
-  if (!prepared.ok()) return prepared.status().WithContext(options.device_file);
-  const PlanReport& report = *prepared;
+  ASSIGN_OR_RETURN(const PlanReport report, plugin->prepare_plans(request));
   if (!report.note.empty()) std::fprintf(stderr, "note: %s\n", report.note.c_str());
   options.json ? PrintJson(convolutions, report) : PrintTable(convolutions, report);
   for (const PlanRow& row : report.rows) {

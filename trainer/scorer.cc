@@ -62,9 +62,13 @@ std::string SoftLabelsOf(const LoadedCheckpoint& checkpoint, const Dataset& data
 
 Result<Scorer> PrepareScorer(const ScorerOptions& options, Communicator* ranks) {
   Scorer scorer;
-  ASSIGN_OR_RETURN(scorer.device,
-                   OpenDevice({options.device, options.threads, ranks->layout().local_size,
-                               ranks->layout().local_rank}));
+  DeviceRequest device;
+  device.name = options.device;
+  device.threads = options.threads;
+  device.local_ranks = ranks->layout().local_size;
+  device.local_rank = ranks->layout().local_rank;
+  device.plan_cache = options.plan_cache;
+  ASSIGN_OR_RETURN(scorer.device, OpenDevice(device));
   if (!scorer.device.notice.empty() && !options.quiet && ranks->rank() == 0) {
     std::fprintf(stderr, "note: %s\n", scorer.device.notice.c_str());
   }

@@ -19,7 +19,8 @@ struct ScorerOptions {
   std::string split = "val";
   std::string device = "auto";
   int threads = 0;
-  bool quiet = false;  // no notes on stderr
+  std::string plan_cache;  // see DeviceRequest
+  bool quiet = false;      // no notes on stderr
 };
 
 struct Scorer {

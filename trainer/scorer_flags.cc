@@ -24,6 +24,9 @@ void ScorerFlags::AddTo(CLI::App* app, ScorerOptions* options) {
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
       ->type_name("NAME");
+  app->add_option("--plan-cache", options->plan_cache,
+                  "On a GPU: file that keeps the plans of convolutions for the next start")
+      ->type_name("FILE");
   app->add_option("--threads", options->threads, "Compute threads; 0: one per CPU")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024).description(""))

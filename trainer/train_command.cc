@@ -45,6 +45,7 @@ struct TrainOptions {
   std::string checkpoint;
   bool overwrite = false;
   std::string trace;
+  std::string plan_cache;
   bool json = false;
   bool quiet = false;
   int gpus = 1;
@@ -211,7 +212,10 @@ Known WhoKnows(const Status& status) {
 Result<int> TrainOnRanks(const TrainOptions& options, const TrainRequest& request) {
   Communicator* const ranks = request.communicator;
   auto setup = PrepareTraining(request);
-  if (!setup.ok()) return EndJob(ranks, setup.status(), Known::kOnAllRanks);
+  if (!setup.ok()) {
+    const bool aborted = !ranks->failure().ok();
+    return EndJob(ranks, setup.status(), aborted ? Known::kHere : Known::kOnAllRanks);
+  }
   Console console(ConsoleFor(options, *setup));
   if (ranks->rank() == 0) {
     if (!options.quiet) PrintStart(*setup, &console);
@@ -251,6 +255,7 @@ Result<int> RunTrain(const TrainOptions& options) {
   request.checkpoint = options.checkpoint;
   request.overwrite = options.overwrite;
   request.trace = options.trace;
+  request.plan_cache = options.plan_cache;
   CommunicatorOptions ranks;
   ranks.timeout_seconds = request.given.rank_timeout();
   ASSIGN_OR_RETURN(const std::unique_ptr<Communicator> communicator, CreateCommunicator(ranks));
@@ -272,6 +277,10 @@ void AddTrainCommand(CommandLine* commands) {
   app->add_option("--gpus", options->gpus, "Starts a rank on each of N GPUs of this host")
       ->check(CLI::Range(1, 1024).description(""))
       ->type_name("N")
+      ->group("Run");
+  app->add_option("--plan-cache", options->plan_cache,
+                  "On a GPU: file that keeps the plans of convolutions for the next start")
+      ->type_name("FILE")
       ->group("Run");
   app->add_flag("--overwrite", options->overwrite, "Replace the run that OUTPUT holds")
       ->group("Run");

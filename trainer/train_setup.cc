@@ -357,6 +357,7 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   device.local_rank = layout.local_rank;
   device.deterministic = setup.config.deterministic();
   device.precision = setup.config.precision();
+  device.plan_cache = request.plan_cache;
   ASSIGN_OR_RETURN(setup.device, OpenDevice(device));
   if (!setup.device.notice.empty()) setup.notices.push_back(setup.device.notice);
   proto::Environment* environment = setup.description.mutable_environment();
@@ -366,6 +367,7 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   *setup.description.mutable_config() = setup.config;
   RETURN_IF_ERROR(OpenData(&setup));
   RETURN_IF_ERROR(BuildNetwork(StoredModel(request, checkpoint, setup.config), &setup));
+  if (setup.device.plans_text) setup.notices.push_back(setup.device.plans_text());
   RETURN_IF_ERROR(BuildOptimizer(&setup));
   if (checkpoint != nullptr) RETURN_IF_ERROR(Restore(*checkpoint, &setup));
   if (layout.rank == 0) {

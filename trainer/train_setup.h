@@ -30,6 +30,7 @@ struct TrainRequest {
   std::string checkpoint;  // to resume from: a file, a run's folder, or empty: OUTPUT/last.ckpt
   bool overwrite = false;  // replace an earlier run in OUTPUT
   std::string trace;       // file for the Chrome trace of this process; empty: none
+  std::string plan_cache;  // see DeviceRequest
   Communicator* communicator = nullptr;  // of the job; must outlive the setup
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "reader/base/status.h"
+#include "trainer/cuda/comm/device_communicator.h"
 #include "trainer/cuda/dnn/convolution_problem.h"
 #include "trainer/ops/op_table.h"
 
@@ -20,12 +21,13 @@ inline constexpr char kCudaPluginFile[] = "libshardmill_cuda.so";
 inline constexpr char kCudaPluginEntry[] = "ShardmillCudaPlugin";
 
 // Raise it whenever anything below changes.
-constexpr uint32_t kCudaPluginVersion = 2;
+constexpr uint32_t kCudaPluginVersion = 3;
 
 // Plans to be prepared for a device that need not be there.
 struct PlanRequest {
   std::string device_json;
-  std::string cache_path;  // empty: nothing is kept
+  std::string device_file;  // where that is from, for messages
+  std::string cache_path;   // empty: nothing is kept
   std::vector<ConvolutionShape> shapes;
   std::vector<MathMode> modes;
   bool deterministic = false;
@@ -40,11 +42,17 @@ struct PlanRow {
   Status status;           // not OK: there are no plans
 };
 
+// Plans that cuDNN was asked for, that came from the file, and that were in the file but not
+// accepted by cuDNN and so built anew.
+struct PlanNumbers {
+  int64_t built = 0, loaded = 0, refused = 0;
+};
+
 struct PlanReport {
   std::string device, library;
-  std::string note;                            // why the file was not taken; may be empty
-  std::vector<PlanRow> rows;                   // shapes in order, for each the modes in order
-  int64_t built = 0, loaded = 0, refused = 0;  // see PlanCounts
+  std::string note;           // why the file was not taken; may be empty
+  std::vector<PlanRow> rows;  // shapes in order, for each the modes in order
+  PlanNumbers numbers;
 };
 
 // How an op table of the device computes. With kBf16 its elements are bf16.
@@ -66,6 +74,14 @@ struct CudaPlugin {
   // REQUIRES: check_device was OK in this thread. `note` receives why the file of plans was not
   // taken, if so. The plug-in must stay open as long as the op table.
   Result<std::unique_ptr<OpTable>> (*create_ops)(const CudaOpsRequest& request, std::string* note);
+  // Of such an op table, so far.
+  PlanNumbers (*plan_numbers)(const OpTable& ops);
+  // Connects this rank's GPU with those of the other ranks: all ranks call it together. All that is
+  // passed must outlive the result; `compute` is a stream of `runtime`.
+  Result<std::unique_ptr<DeviceCommunicator>> (*connect_ranks)(CudaRuntime* runtime,
+                                                               StreamHandle compute,
+                                                               Communicator* bootstrap,
+                                                               const CommunicatorOptions& options);
 };
 
 }  // namespace shardmill

@@ -20,11 +20,15 @@ PlanRow RowOf(const Result<ConvolutionPlanSet>& set) {
 
 Result<PlanReport> PreparePlans(const PlanRequest& request) {
   PlanReport report;
-  ASSIGN_OR_RETURN(DeviceDescription device, DeviceDescription::FromJson(request.device_json));
+  auto described = DeviceDescription::FromJson(request.device_json);
+  if (!described.ok()) return described.status().WithContext(request.device_file);
+  DeviceDescription device = std::move(*described);
   report.device = device.name();
   report.library = DnnLibraryName();
   PlanCache cache;
-  if (!request.cache_path.empty()) cache = PlanCache::Open(request.cache_path, &report.note);
+  if (!request.cache_path.empty()) {
+    ASSIGN_OR_RETURN(cache, PlanCache::Open(request.cache_path, &report.note));
+  }
   ConvolutionPlans plans(std::move(device), &cache);
   for (size_t i = 0; i < request.shapes.size(); ++i) {
     for (const MathMode math : request.modes) {
@@ -35,9 +39,7 @@ Result<PlanReport> PreparePlans(const PlanRequest& request) {
       report.rows.push_back(std::move(row));
     }
   }
-  report.built = plans.counts().built;
-  report.loaded = plans.counts().loaded;
-  report.refused = plans.counts().refused;
+  report.numbers = {plans.counts().built, plans.counts().loaded, plans.counts().refused};
   RETURN_IF_ERROR(cache.Save());
   return report;
 }

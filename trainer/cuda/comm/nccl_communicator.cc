@@ -35,7 +35,7 @@ Status NcclCommunicator::Connect() {
 }
 
 Status NcclCommunicator::NcclFailure(int result, std::string_view name) const {
-  std::string message = "NCCL, " + std::string(name) + ": " + parts_.nccl->error_text(result);
+  std::string message = "NCCL, " + Place(name) + ": " + parts_.nccl->error_text(result);
   const char* words = nccl_ == nullptr ? "" : parts_.nccl->last_words(nccl_);
   if (words != nullptr && *words != '\0') message += std::string(" (") + words + ")";
   return UnavailableError(message);
@@ -56,9 +56,32 @@ Status NcclCommunicator::CheckTime(double waited_seconds, std::string_view name)
   if (options_.timeout_seconds <= 0 || waited_seconds <= options_.timeout_seconds) {
     return OkStatus();
   }
-  return UnavailableError(std::string(name) + " did not end within " +
+  return UnavailableError(Place(Unfinished(name)) + " did not end within " +
                           std::to_string(static_cast<int64_t>(options_.timeout_seconds)) +
                           " s: a rank died, hangs or took another path");
+}
+
+// Sums run one after the other. Events that were captured cannot be asked.
+std::string NcclCommunicator::Unfinished(std::string_view name) const {
+  for (const Started& sum : started_) {
+    const auto done = parts_.runtime->IsDone(slots_[sum.slot].summed);
+    if (done.ok() && !*done) return sum.name;
+    if (!done.ok()) break;
+  }
+  if (started_.empty()) return std::string(name);
+  return std::string(name) + ", with the sums from \"" + started_.front().name + "\" to \"" +
+         started_.back().name + "\",";
+}
+
+std::string NcclCommunicator::Place(std::string_view what) const {
+  return std::string(what) + (step_ > 0 ? " in step " + std::to_string(step_) : "") + " on rank " +
+         std::to_string(rank()) + " of " + std::to_string(size());
+}
+
+void NcclCommunicator::set_step(int64_t step) {
+  parts_.bootstrap->set_step(step);
+  step_ = step;
+  step_is_new_ = true;
 }
 
 Status NcclCommunicator::Settle(int result, std::string_view name) {
@@ -85,7 +108,7 @@ Status NcclCommunicator::Progress() {
   int result = parts_.nccl->state(nccl_, &state);
   if (result == kNcclSuccess) result = state;
   const bool sound = result == kNcclSuccess || result == kNcclInProgress;
-  return sound ? OkStatus() : Fail(NcclFailure(result, "a sum over the GPUs"));
+  return sound ? OkStatus() : Fail(NcclFailure(result, Unfinished("a sum over the GPUs")));
 }
 
 Status NcclCommunicator::AwaitDevice(EventHandle event, std::string_view name) {
@@ -104,13 +127,13 @@ Status NcclCommunicator::AwaitDevice(EventHandle event, std::string_view name) {
   return Progress();
 }
 
+// Each sum of a step has a slot of its own, so that its event tells whether it is done.
 Result<int> NcclCommunicator::FreeSlot() {
+  const bool full = slots_.size() == kMaxStartedCalls;
   for (size_t i = 0; i < slots_.size(); ++i) {
-    if (!slots_[i].busy) return static_cast<int>(i);
+    if (!slots_[i].busy && (full || !slots_[i].used)) return static_cast<int>(i);
   }
-  if (slots_.size() == kMaxStartedCalls) {
-    return InternalError("too many sums were started at once");
-  }
+  if (full) return InternalError("too many sums were started at once");
   Slot slot;
   ASSIGN_OR_RETURN(slot.made, parts_.runtime->CreateEvent());
   ASSIGN_OR_RETURN(slot.summed, parts_.runtime->CreateEvent());
@@ -122,6 +145,10 @@ Result<StartedCall> NcclCommunicator::StartSum(void* data, int64_t count, SumTyp
                                                std::string_view name) {
   RETURN_IF_ERROR(failure());
   if (nccl_ == nullptr) return InternalError("NCCL was closed");
+  if (std::exchange(step_is_new_, false)) {
+    started_.clear();
+    for (Slot& slot : slots_) slot.used = false;
+  }
   ASSIGN_OR_RETURN(const int number, FreeSlot());
   Slot& slot = slots_[number];
   RETURN_IF_ERROR(parts_.runtime->RecordEvent(slot.made, parts_.compute));
@@ -133,6 +160,8 @@ Result<StartedCall> NcclCommunicator::StartSum(void* data, int64_t count, SumTyp
       }));
   RETURN_IF_ERROR(parts_.runtime->RecordEvent(slot.summed, stream_));
   slot.busy = true;
+  slot.used = true;
+  if (started_.size() < kMaxStartedCalls) started_.push_back({number, std::string(name)});
   return StartedCall{number};
 }
 

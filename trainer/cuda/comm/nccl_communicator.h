@@ -1,14 +1,13 @@
 // Sums of GPU memory over the ranks, one process per GPU, through NCCL.
 //
-// A Communicator whose StartSum and Wait take addresses of the device and never wait on the host:
-// a sum starts on the communication stream when the compute stream has come to where StartSum was
-// called, and the compute stream goes on behind Wait when the sum is done. So GradientBuckets
-// overlaps it with backward, and a step with its sums can be captured as a graph. Everything else,
-// for memory of the host, is the bootstrap communicator's.
+// Sums run on a communication stream, so GradientBuckets overlaps them with backward. Everything
+// else, for memory of the host, is the bootstrap communicator's; it carries NCCL's id too.
 //
 // Errors: NCCL is non-blocking; its asynchronous errors, the deadline and what the other ranks
 // tell through the bootstrap communicator are looked at in Progress and AwaitDevice. The first
-// failure aborts NCCL, which ends what hangs on the device, and then the job.
+// failure aborts NCCL, which ends what hangs on the device, and then the job; its message names the
+// rank, the step and the sum that was not done. Of a captured step that is launched again only the
+// first and the last sum are known.
 //
 // One thread at a time. All ranks make the same calls in the same order.
 #pragma once
@@ -18,13 +17,13 @@
 #include <string_view>
 #include <vector>
 
-#include "trainer/comm/communicator.h"
+#include "trainer/cuda/comm/device_communicator.h"
 #include "trainer/cuda/comm/nccl_table.h"
 #include "trainer/cuda/runtime/runtime.h"
 
 namespace shardmill {
 
-class NcclCommunicator final : public Communicator {
+class NcclCommunicator final : public DeviceCommunicator {
  public:
   struct Parts {  // all must outlive the communicator
     Communicator* bootstrap = nullptr;
@@ -44,11 +43,10 @@ class NcclCommunicator final : public Communicator {
   Status Wait(StartedCall call) override;
   // Never blocks: NCCL's errors, and those of other ranks.
   Status Progress() override;
-  // The host waits until the event is done, as long as the job is sound and in time.
-  Status AwaitDevice(EventHandle event, std::string_view name);
+  Status AwaitDevice(EventHandle event, std::string_view name) override;
 
   // All after this is the bootstrap communicator's.
-  void set_step(int64_t step) override { parts_.bootstrap->set_step(step); }
+  void set_step(int64_t step) override;
   Status Barrier(std::string_view name, double timeout_factor) override;
   Status Broadcast(void* data, int64_t bytes, int root, std::string_view name) override;
   Result<std::vector<std::string>> Gather(std::string_view message, std::string_view name) override;
@@ -64,15 +62,25 @@ class NcclCommunicator final : public Communicator {
  private:
   struct Slot {
     EventHandle made = nullptr, summed = nullptr;
-    bool busy = false;
+    bool busy = false;  // not yet given to Wait
+    bool used = false;  // in this step
+  };
+  // A sum of this step.
+  struct Started {
+    int slot = 0;
+    std::string name;
   };
 
   NcclCommunicator(const Parts& parts, const CommunicatorOptions& options)
-      : Communicator(parts.bootstrap->layout()), parts_(parts), options_(options) {}
+      : DeviceCommunicator(parts.bootstrap->layout()), parts_(parts), options_(options) {}
   Status Connect();
   // OK when NCCL has taken the call; waits while it is in progress.
   Status Settle(int result, std::string_view name);
   Status CheckTime(double waited_seconds, std::string_view name) const;
+  // "gradient bucket 3": the first sum of this step that the device has not done; else `name`.
+  std::string Unfinished(std::string_view name) const;
+  // "… in step 12 on rank 2 of 4"
+  std::string Place(std::string_view what) const;
   Status Fail(const Status& status);
   Status NcclFailure(int result, std::string_view name) const;
   void AbortNccl();
@@ -83,6 +91,9 @@ class NcclCommunicator final : public Communicator {
   NcclHandle nccl_ = nullptr;
   StreamHandle stream_ = nullptr;
   std::vector<Slot> slots_;
+  std::vector<Started> started_;  // in order
+  int64_t step_ = 0;
+  bool step_is_new_ = false;  // nothing was started in it
   double waited_seconds_ = 0;
 };
 

@@ -16,10 +16,17 @@ Result<std::unique_ptr<OpTable>> CreateCudaOps(const CudaOpsRequest& request, st
   parts.deterministic = request.deterministic;
   parts.runtime = CreateDeviceRuntime();
   parts.cache = std::make_unique<PlanCache>();
-  if (!request.plan_cache.empty()) *parts.cache = PlanCache::Open(request.plan_cache, note);
+  if (!request.plan_cache.empty()) {
+    ASSIGN_OR_RETURN(*parts.cache, PlanCache::Open(request.plan_cache, note));
+  }
   ASSIGN_OR_RETURN(DeviceDescription description, DeviceDescription::OfDevice(device));
   parts.plans = std::make_unique<ConvolutionPlans>(std::move(description), parts.cache.get());
   return std::unique_ptr<OpTable>(new KernelOps<CudaBackend>(std::move(parts)));
+}
+
+PlanNumbers PlanNumbersOf(const OpTable& ops) {
+  const PlanCounts& counts = static_cast<const CudaBackend&>(ops).parts().plans->counts();
+  return {counts.built, counts.loaded, counts.refused};
 }
 
 }  // namespace shardmill

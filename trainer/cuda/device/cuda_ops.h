@@ -13,4 +13,7 @@ namespace shardmill {
 // On the current device. See CudaPlugin::create_ops.
 Result<std::unique_ptr<OpTable>> CreateCudaOps(const CudaOpsRequest& request, std::string* note);
 
+// Of an op table that CreateCudaOps made, so far.
+PlanNumbers PlanNumbersOf(const OpTable& ops);
+
 }  // namespace shardmill

@@ -1,22 +1,28 @@
 #include "trainer/cuda/dnn/plan_cache.h"
 
-#include <cstring>
+#include <chrono>
 #include <iterator>
+#include <thread>
 #include <tuple>
 #include <utility>
 
 #include "reader/base/checksum.h"
 #include "reader/base/file.h"
+#include "reader/base/folder_lock.h"
 #include "reader/base/little_endian.h"
 
 namespace shardmill {
 namespace {
 
 constexpr char kMagic[] = "SMILLPLN";
+constexpr uint64_t kMagicBytes = 8;
 constexpr uint32_t kVersion = 1;
 constexpr uint64_t kHeaderBytes = 16;
 constexpr uint64_t kChecksumBytes = 8;
 constexpr uint64_t kMaxFileBytes = uint64_t{1} << 28;
+// Another process holds the lock for as long as it takes to write such a file.
+constexpr int kLockTries = 1000;
+constexpr std::chrono::milliseconds kLockPause(10);
 
 void AppendU32(uint32_t value, std::string* file) {
   uint8_t bytes[4];
@@ -70,28 +76,47 @@ class Pieces {
   bool failed_ = false;
 };
 
+bool IsOfPlans(const std::string& file) {
+  return file.compare(0, kMagicBytes, kMagic, kMagicBytes) == 0;
+}
+
+Result<FolderLock> AwaitLock(const std::string& path) {
+  const std::string name = FileName(path) + ".lock";
+  for (int i = 0; i < kLockTries; ++i) {
+    ASSIGN_OR_RETURN(auto lock, FolderLock::TryAcquire(FolderName(path), LockKind::kAlone, name));
+    if (lock) return std::move(*lock);
+    std::this_thread::sleep_for(kLockPause);
+  }
+  return UnavailableError("another process (" + FolderLock::Holders(FolderName(path), name) +
+                          ") keeps " + path + " locked; name another file of plans");
+}
+
 }  // namespace
 
 bool PlanKey::operator<(const PlanKey& other) const {
   return std::tie(device, library, problem) < std::tie(other.device, other.library, other.problem);
 }
 
-PlanCache PlanCache::Open(const std::string& path, std::string* note) {
+Result<PlanCache> PlanCache::Open(const std::string& path, std::string* note) {
   PlanCache cache;
   cache.path_ = path;
   const auto file = ReadFile(path, kMaxFileBytes);
-  Status status = file.status();
-  if (file.ok()) status = cache.Decode(*file);
-  if (!status.ok()) cache.plans_.clear();
-  if (!status.ok() && status.code() != StatusCode::kNotFound) {
-    *note = "the plans in " + path + " are not taken and will be made anew: " + status.message();
+  if (file.status().code() == StatusCode::kNotFound) return cache;
+  RETURN_IF_ERROR(file.status());
+  if (file->empty()) return cache;
+  if (!IsOfPlans(*file)) {
+    return InvalidArgumentError(path + " is no file of plans and is left as it is; name another");
   }
+  const Status status = Decode(*file, &cache.plans_);
+  if (status.ok()) return cache;
+  cache.plans_.clear();
+  *note = "the plans in " + path + " are not taken and will be made anew: " + status.message();
   return cache;
 }
 
-Status PlanCache::Decode(const std::string& file) {
-  if (file.size() < kHeaderBytes + kChecksumBytes || std::memcmp(file.data(), kMagic, 8) != 0) {
-    return DataLossError("it is no file of plans");
+Status PlanCache::Decode(const std::string& file, Plans* plans) {
+  if (file.size() < kHeaderBytes + kChecksumBytes || !IsOfPlans(file)) {
+    return DataLossError("it is damaged");
   }
   const uint8_t* bytes = BytesOf(file);
   const uint64_t covered = file.size() - kChecksumBytes;
@@ -113,7 +138,7 @@ Status PlanCache::Decode(const std::string& file) {
     plan.json = pieces.TakeText();
     plan.workspace_bytes = static_cast<int64_t>(pieces.TakeU64());
     if (plan.workspace_bytes < 0) return DataLossError("a size in it is negative");
-    plans_[key] = std::move(plan);
+    (*plans)[key] = std::move(plan);
   }
   const bool whole = !pieces.failed() && pieces.empty();
   return whole ? OkStatus() : DataLossError("its entries do not fill it");
@@ -133,9 +158,8 @@ void PlanCache::Put(const PlanKey& key, CachedPlan plan) {
   changed_ = true;
 }
 
-Status PlanCache::Save() {
-  if (path_.empty() || !changed_) return OkStatus();
-  std::string file(kMagic, 8);
+std::string PlanCache::Encode() const {
+  std::string file(kMagic, kMagicBytes);
   AppendU32(kVersion, &file);
   AppendU32(static_cast<uint32_t>(plans_.size()), &file);
   for (const auto& [key, plan] : plans_) {
@@ -145,6 +169,33 @@ Status PlanCache::Save() {
     AppendU64(static_cast<uint64_t>(plan.workspace_bytes), &file);
   }
   AppendU64(Checksum64(file.data(), file.size()), &file);
+  return file;
+}
+
+// What others have saved meanwhile, except for versions of the library that this process replaced.
+// A file that is damaged by now has nothing to add.
+Status PlanCache::Merge() {
+  const auto file = ReadFile(path_, kMaxFileBytes);
+  Plans others;
+  if (!file.ok() || file->empty()) return OkStatus();
+  if (!IsOfPlans(*file)) {
+    return InvalidArgumentError(path_ + " has become a file of another kind; it is left as it is");
+  }
+  if (!Decode(*file, &others).ok()) return OkStatus();
+  std::map<std::string, std::string> libraries;  // by device, those of this process
+  for (const auto& [key, plan] : plans_) libraries[key.device] = key.library;
+  for (auto& [key, plan] : others) {
+    const auto own = libraries.find(key.device);
+    if (own == libraries.end() || own->second == key.library) plans_.emplace(key, std::move(plan));
+  }
+  return OkStatus();
+}
+
+Status PlanCache::Save() {
+  if (path_.empty() || !changed_) return OkStatus();
+  ASSIGN_OR_RETURN(const FolderLock lock, AwaitLock(path_));
+  RETURN_IF_ERROR(Merge());
+  const std::string file = Encode();
   ASSIGN_OR_RETURN(AtomicFile output, AtomicFile::Create(path_));
   RETURN_IF_ERROR(output.Append(file.data(), file.size()));
   RETURN_IF_ERROR(output.Commit());

@@ -3,8 +3,9 @@
 //
 // An entry is known by the device, the version of the library and the problem, so that one file
 // may serve several machines. The file is checksummed and written atomically; it is no source of
-// truth: a file that is damaged, foreign or not there counts as empty. Not for concurrent use;
-// of several processes that save the last one wins.
+// truth: one that is damaged, of another version or not there counts as empty, and one that was
+// never a file of plans is refused, for it would be lost. Not for concurrent use, but several
+// processes may use one file: each adds its plans to what the others have saved.
 //
 // File, numbers little-endian: "SMILLPLN", u32 version, u32 number of entries; per entry the texts
 // device, library, problem, json, each as u32 length and bytes, and a u64 of workspace bytes; at
@@ -36,22 +37,27 @@ class PlanCache {
  public:
   // In memory only.
   PlanCache() = default;
-  // `note` receives why the file at `path` was not taken, if so; a missing file is no reason.
-  static PlanCache Open(const std::string& path, std::string* note);
+  // `note` receives why the plans of the file at `path` were not taken, if so; a file that is
+  // missing or empty is no reason. InvalidArgument when it is a file of another kind.
+  static Result<PlanCache> Open(const std::string& path, std::string* note);
 
   const CachedPlan* Find(const PlanKey& key) const;  // null: not there
   // Entries for the same device and other versions of the library go.
   void Put(const PlanKey& key, CachedPlan plan);
   int64_t size() const { return static_cast<int64_t>(plans_.size()); }
 
-  // Writes the file if anything was put since it was opened or saved.
+  // Writes the file if anything was put since it was opened or saved, together with what other
+  // processes have saved there meanwhile.
   Status Save();
 
  private:
-  Status Decode(const std::string& file);
+  using Plans = std::map<PlanKey, CachedPlan>;
+  static Status Decode(const std::string& file, Plans* plans);
+  Status Merge();
+  std::string Encode() const;
 
   std::string path_;
-  std::map<PlanKey, CachedPlan> plans_;
+  Plans plans_;
   bool changed_ = false;
 };
 

@@ -7,22 +7,31 @@
 #include <string>
 #include <vector>
 
+#include "tests/trainer/cuda/comm/running_runtime.h"
 #include "trainer/comm/gradient_buckets.h"
 #include "trainer/comm/self_communicator.h"
 #include "trainer/cuda/runtime/dependency_check.h"
-#include "trainer/cuda/runtime/recording_runtime.h"
 
 namespace shardmill {
 namespace {
 
 constexpr int kUnhandledCudaError = 1;
 
+struct SumCall {
+  void* data;
+  int64_t count;
+  SumType type;
+  StreamHandle stream;
+};
+
 // NCCL's side of the conversation. One at a time.
 struct Answers {
   int start = kNcclInProgress;
   int polls_until_done = 3;  // -1: never done
   int failure = kNcclSuccess;
-  std::vector<std::string> calls;
+  int sum = kNcclSuccess;
+  std::vector<std::string> calls;  // but for sums
+  std::vector<SumCall> sums;
 } answers;
 int connected = 0;  // a place to point at
 
@@ -36,7 +45,10 @@ int Start(int, const char*, int, NcclHandle* comm) {
   *comm = &connected;
   return answers.start;
 }
-int Sum(NcclHandle, void*, int64_t, SumType, StreamHandle) { return kNcclSuccess; }
+int Sum(NcclHandle, void* data, int64_t count, SumType type, StreamHandle stream) {
+  answers.sums.push_back({data, count, type, stream});
+  return answers.sum;
+}
 int Finalize(NcclHandle) {
   answers.calls.push_back("finalize");
   return kNcclInProgress;
@@ -74,7 +86,7 @@ class NcclCommunicatorTest : public testing::Test {
   }
   using Calls = std::vector<std::string>;
 
-  RecordingRuntime runtime_;
+  RunningRuntime runtime_;
   std::unique_ptr<Communicator> bootstrap_;
   CommunicatorOptions options_;
   StreamHandle compute_ = nullptr;
@@ -93,7 +105,7 @@ TEST_F(NcclCommunicatorTest, ConnectingThatDoesNotEndIsAbortedAtTheDeadline) {
   answers.polls_until_done = -1;
   const auto nccl = Create();
   EXPECT_EQ(nccl.status().code(), StatusCode::kUnavailable);
-  EXPECT_NE(nccl.status().message().find("connecting the GPUs did not end within"),
+  EXPECT_NE(nccl.status().message().find("connecting the GPUs on rank 0 of 1 did not end within"),
             std::string::npos)
       << nccl.status().message();
   EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
@@ -123,9 +135,87 @@ TEST_F(NcclCommunicatorTest, DeviceThatDoesNotComeIsAbortedAtTheDeadline) {
   const EventHandle event = *runtime_.CreateEvent();
   EXPECT_TRUE((*nccl)->AwaitDevice(event, "the step").ok());
   runtime_.set_pending(true);
-  EXPECT_NE((*nccl)->AwaitDevice(event, "the step").message().find("the step did not end"),
-            std::string::npos);
+  EXPECT_NE(
+      (*nccl)->AwaitDevice(event, "the step").message().find("the step on rank 0 of 1 did not end"),
+      std::string::npos);
   EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
+}
+
+// Starts the two buckets of a step, of which the device does not get anywhere.
+Status StartHangingStep(RecordingRuntime* runtime, NcclCommunicator* nccl, int64_t step) {
+  runtime->set_pending(true);
+  nccl->set_step(step);
+  auto* gradients = static_cast<float*>(*runtime->AllocateDevice(64 * sizeof(float)));
+  auto buckets = GradientBuckets::Create(nccl, gradients, 64, {{0, 32}, {32, 64}},
+                                         {32 * sizeof(float), Overlap::kWithBackward});
+  RETURN_IF_ERROR(buckets.status());
+  RETURN_IF_ERROR((*buckets)->MarkFinal(1));
+  RETURN_IF_ERROR((*buckets)->MarkFinal(0));
+  return (*buckets)->Finish();
+}
+
+TEST_F(NcclCommunicatorTest, AsynchronousErrorNamesRankStepAndCollective) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  ASSERT_TRUE(StartHangingStep(&runtime_, nccl->get(), 7).ok());
+  answers.failure = kUnhandledCudaError;
+  const Status status = (*nccl)->AwaitDevice(*runtime_.CreateEvent(), "the step");
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_EQ(status.message(),
+            "NCCL, gradient bucket 0 in step 7 on rank 0 of 1: unhandled cuda error (last words)");
+  EXPECT_EQ(answers.calls.back(), "abort");
+}
+
+TEST_F(NcclCommunicatorTest, DeadlineNamesRankStepAndCollective) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  ASSERT_TRUE(StartHangingStep(&runtime_, nccl->get(), 8).ok());
+  const Status status = (*nccl)->AwaitDevice(*runtime_.CreateEvent(), "the step");
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_NE(status.message().find("gradient bucket 0 in step 8 on rank 0 of 1 did not end within"),
+            std::string::npos)
+      << status.message();
+  EXPECT_EQ(answers.calls.back(), "abort");
+}
+
+TEST_F(NcclCommunicatorTest, SumThatNcclRefusesEndsTheStep) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  answers.sum = kUnhandledCudaError;
+  const Status status = StartHangingStep(&runtime_, nccl->get(), 9);
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_NE(status.message().find("gradient bucket 0 in step 9"), std::string::npos)
+      << status.message();
+  EXPECT_EQ(answers.calls.back(), "abort");
+}
+
+// The graph of an earlier step is launched: nothing is started, and its events cannot be asked.
+TEST_F(NcclCommunicatorTest, LaunchedGraphNamesItsFirstAndLastSum) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  ASSERT_TRUE(StartHangingStep(&runtime_, nccl->get(), 1).ok());
+  runtime_.set_pending(false);
+  (*nccl)->set_step(30);
+  answers.failure = kUnhandledCudaError;
+  const std::string message = (*nccl)->Progress().message();
+  EXPECT_NE(message.find("from \"gradient bucket 0\" to \"gradient bucket 1\", in step 30"),
+            std::string::npos)
+      << message;
+}
+
+TEST_F(NcclCommunicatorTest, BucketsReachNcclInBackwardOrderWithTheirParts) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  ASSERT_TRUE(StartHangingStep(&runtime_, nccl->get(), 1).ok());
+  ASSERT_EQ(answers.sums.size(), 2u);
+  auto* const first = static_cast<float*>(answers.sums[0].data);
+  EXPECT_EQ(answers.sums[1].data, first - 32);
+  for (const SumCall& sum : answers.sums) {
+    EXPECT_EQ(sum.count, 32);
+    EXPECT_EQ(sum.type, SumType::kF32);
+    EXPECT_EQ(sum.stream, answers.sums[0].stream);
+    EXPECT_NE(sum.stream, compute_);
+  }
 }
 
 TEST_F(NcclCommunicatorTest, FailureOfAnotherRankAbortsNccl) {

@@ -96,9 +96,10 @@ TEST(ConvolutionPlans, SecondStartBuildsNothing) {
   PlanCounts counts[2];
   for (int start = 0; start < 2; ++start) {
     std::string note;
-    PlanCache cache = PlanCache::Open(path, &note);
+    auto cache = PlanCache::Open(path, &note);
+    ASSERT_TRUE(cache.ok());
     EXPECT_EQ(note, "");
-    ConvolutionPlans plans(DescribedDevice("h200"), &cache);
+    ConvolutionPlans plans(DescribedDevice("h200"), &*cache);
     for (int repetition = 0; repetition < 2; ++repetition) {
       for (const ConvolutionProblem& problem : problems) {
         const auto plan = plans.Find(problem);
@@ -107,7 +108,7 @@ TEST(ConvolutionPlans, SecondStartBuildsNothing) {
       }
     }
     counts[start] = plans.counts();
-    ASSERT_TRUE(cache.Save().ok());
+    ASSERT_TRUE(cache->Save().ok());
   }
   EXPECT_EQ(counts[0].built, 3);
   EXPECT_EQ(counts[0].loaded, 0);

@@ -1,100 +1,218 @@
 #!/usr/bin/env bash
-# Everything that needs a GPU, in one run of some minutes: tests, training, a table, a JSON file.
+# Everything that needs a GPU, in one run of under 6 minutes: tests, training, a table, a JSON file.
 #
 # usage: gpu_check.sh --collect FOLDER [DATASET]   where it was built: puts the programs, the
 #                                                  libraries that they need and a packed set there
+#                                                  (DATASET, else a synthetic one): under 60 MiB
 #        FOLDER/gpu_check.sh [RESULTS.json]        where the GPU is: builds nothing; needs bash,
 #                                                  the NVIDIA driver, and CUDA, cuDNN and NCCL in
-#                                                  LD_LIBRARY_PATH
-# Ends with 1 when a check failed, 5 when there is no GPU.
+#                                                  LD_LIBRARY_PATH, CUDA_HOME, /usr/local/cuda or
+#                                                  the wheels of python3's PyTorch
+# Ends with 1 when a check failed or a goal was missed, with 5 when there is no GPU to check.
 set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$here/gpu_check_report.sh"
+
 targets=(
   //trainer:shardmill-train //trainer:libshardmill_cuda.so
   //tests/trainer/cuda:runtime_test //tests/trainer/cuda:device_kernels_test
   //tests/trainer/cuda/device:cuda_ops_test //tests/trainer/cuda:kernel_bandwidth
 )
+most_mib=60
+
+# ---- where it was built
 
 path_of() { # TARGET: where Bazel put it
   local name=${1#//}
   echo "bazel-bin/${name/://}"
 }
 
-collect() { # FOLDER [DATASET]
-  local folder=$1 dataset=${2:-} target library
-  cd "$here/../.." || exit 1
-  bazel build -c opt "${targets[@]}" || exit 1
-  mkdir -p "$folder/lib" || exit 1
-  cp -f trainer/cuda/gpu_check.sh "$folder/"
+copy_programs() { # FOLDER
+  local folder=$1 target library
   for target in "${targets[@]}"; do
-    cp -f "$(path_of "$target")" "$folder/" && chmod u+w "$folder/${target##*:}"
+    install -m 755 "$(path_of "$target")" "$folder/" || return 1
+    strip --strip-unneeded "$folder/${target##*:}" || return 1
   done
-  strip "$folder/shardmill-train" "$folder/kernel_bandwidth" "$folder"/*_test "$folder"/*.so
-  # What a bare machine lacks: everything but the C library and NVIDIA's.
-  for library in $(ldd "$folder/shardmill-train" "$folder"/*_test "$folder"/*.so |
-    awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
-    grep -vE '/(libc|libm|libdl|librt|libpthread|ld-linux.*|libcu.*|libnccl.*)\.so'); do
-    cp -Lf "$library" "$folder/lib/"
+  install -m 755 trainer/cuda/gpu_check.sh trainer/cuda/gpu_check_report.sh "$folder/" &&
+    install -m 644 tests/bench/peers/train_torch.py tests/trainer/torch/networks.py "$folder/" ||
+    return 1
+  # What is not part of the programs, but for the C library's and NVIDIA's own.
+  for library in $(ldd "$folder/shardmill-train" "$folder"/*_test "$folder/kernel_bandwidth" \
+    "$folder"/*.so | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
+    grep -vE '/(libc|libm|libdl|librt|libpthread|ld-linux.*|libcu.*|libnccl.*|libnv.*)\.so'); do
+    install -m 644 "$library" "$folder/lib/" || return 1
   done
-  [ -z "$dataset" ] || cp -rL "$dataset" "$folder/data"
-  echo "$folder: $(du -sm "$folder" | cut -f1) MiB"
 }
 
-rows=()
-failed=0
-row() { # NAME RESULT SECONDS NOTE
-  rows+=("$1"$'\t'"$2"$'\t'"$3"$'\t'"$4")
-  printf '%-28s %-8s %6s s  %s\n' "$1" "$2" "$3" "$4"
-  [ "$2" != failed ] || failed=1
+# Street scenes of the size of CamVid's, as large as there is room for.
+make_data() { # FOLDER
+  local scenes status
+  scenes=$(mktemp -d) || return 1
+  bazel-bin/tools/shardmill sample -o "$scenes/png" --count 48 --height 360 --width 480 &&
+    bazel-bin/tools/shardmill pack "$scenes/png" -o "$1" --crop 352x480 --crop-mode center --quiet
+  status=$?
+  rm -rf "$scenes"
+  return $status
 }
 
-check() { # NAME LIMIT_S COMMAND...: its last line is the note when it fails
-  local name=$1 limit=$2 start=$SECONDS output status
+collect() { # FOLDER [DATASET]
+  local folder=$1 dataset=${2:-} size
+  cd "$here/../.." || return 1
+  if [ -e "$folder" ] && [ ! -x "$folder/gpu_check.sh" ] && [ -n "$(ls -A "$folder")" ]; then
+    echo "gpu_check: $folder is not empty and holds no earlier collection" >&2
+    return 2
+  fi
+  bazel build -c opt --define=portable=1 "${targets[@]}" || return 1
+  rm -rf "$folder" && mkdir -p "$folder/lib" && copy_programs "$folder" || return 1
+  # The usual programs take their places in bazel-bin again.
+  bazel build -c opt "${targets[@]}" //tools:shardmill || return 1
+  if [ -n "$dataset" ]; then
+    cp -rL "$dataset" "$folder/data" || return 1
+  else
+    make_data "$folder/data" || return 1
+  fi
+  size=$(du -s --apparent-size -B 1024 "$folder" | cut -f1)
+  echo "$folder: $(du -s --apparent-size -B 1024 "$folder/data" | cut -f1) KiB of data, $size KiB in all"
+  [ "$size" -le $((most_mib * 1024)) ] || {
+    echo "gpu_check: more than $most_mib MiB; collect a smaller data set" >&2
+    return 1
+  }
+}
+
+# ---- where the GPU is
+
+time_left() { # LIMIT_S: no check may take the whole past its end
+  local left=$((most_seconds - SECONDS))
+  [ "$1" -lt $left ] && left=$1
+  [ $left -gt 1 ] || left=1
+  echo $left
+}
+
+check() { # NAME LIMIT_S COMMAND...: passes when it ends with 0
+  local name=$1 limit=$2 start=$SECONDS status
   shift 2
-  output=$(timeout "$limit" "$@" 2>&1)
+  output=$(timeout "$(time_left "$limit")" "$@" 2>&1)
   status=$?
-  if [ $status -eq 0 ]; then
-    row "$name" passed $((SECONDS - start)) ""
+  [ $status -eq 0 ] && return 0
+  printf '%s\n' "$output" | tail -n 40 >&2
+  row "$name" failed $((SECONDS - start)) "exit $status: $(tail -n 1 <<<"$output")"
+  return 1
+}
+
+tests() { # NAME LIMIT_S COMMAND...: of GoogleTest; at least one must run, none may be skipped
+  local start=$SECONDS ran skipped
+  check "$@" || return
+  ran=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' <<<"$output")
+  skipped=$(sed -n 's/^\[  SKIPPED \] \([0-9]*\) test.*/\1/p' <<<"$output")
+  if [ "${ran:-0}" -gt 0 ] && [ "${skipped:-0}" -eq 0 ]; then
+    row "$1" passed $((SECONDS - start)) "$ran tests" "tests=$ran"
   else
-    printf '%s\n' "$output" | tail -n 40 >&2
-    row "$name" failed $((SECONDS - start)) "exit $status"
+    row "$1" failed $((SECONDS - start)) "${ran:-0} tests ran, ${skipped:-0} were skipped"
   fi
 }
 
-field() { # JSON KEY: a number of one line
-  sed -n "s/^ *\"$2\": \([-0-9.e+]*\),\{0,1\}$/\1/p" <<<"$1" | head -n 1
+bandwidths() { # how much memory each kernel moves, beside a copy
+  local start=$SECONDS least
+  check "kernel bandwidths" 60 "$here/kernel_bandwidth" || return
+  printf '%s\n' "$output"
+  bandwidth_rows=$output
+  least=$(awk 'NR > 1 {print $NF}' <<<"$output" | sort -g | head -n 1)
+  row "kernel bandwidths" passed $((SECONDS - start)) \
+    "$(wc -l <<<"$output") kernels; the slowest moves $least of what a copy does" "least_share=$least"
 }
 
-train() { # NAME OPTION...: a run on the data set, with its speed as the note
-  local name=$1 start=$SECONDS output status output_folder
-  shift
-  output_folder=$(mktemp -d)
-  output=$(timeout 100 "$here/shardmill-train" "$here/data" --device cuda --output "$output_folder" \
-    --quiet --json --eval-every 0 --epochs 100000 "$@" 2>"$output_folder/errors")
+train() { # NAME LIMIT_S OPTION...: on the data set; leaves its JSON in `output`
+  local name=$1 limit=$2 folder status
+  shift 2
+  folder=$(mktemp -d)
+  check "$name" "$limit" "$here/shardmill-train" "$here/data" --device cuda --quiet --json \
+    --output "$folder/run" --plan-cache "$work/plans" "$@"
   status=$?
-  if [ $status -eq 0 ]; then
-    row "$name" passed $((SECONDS - start)) "$(field "$output" images_per_s) images/s, \
-$(field "$output" waiting_share) of the time waiting"
-  else
-    tail -n 5 "$output_folder/errors" >&2
-    row "$name" failed $((SECONDS - start)) "exit $status"
-  fi
-  rm -rf "$output_folder"
+  rm -rf "$folder"
+  return $status
 }
 
-write_json() { # FILE
-  local separator="" name result seconds note
-  {
-    printf '{"device": "%s", "checks": [' "$device"
-    for entry in "${rows[@]}"; do
-      IFS=$'\t' read -r name result seconds note <<<"$entry"
-      printf '%s\n  {"name": "%s", "result": "%s", "seconds": %s, "note": "%s"}' "$separator" \
-        "$name" "$result" "$seconds" "$note"
-      separator=,
-    done
-    printf '\n]}\n'
-  } >"$1"
+# The same few images again and again must be learned by heart.
+overfit() {
+  local start=$SECONDS score
+  train "overfitting" 60 --train-split val --eval-every 100 --epochs 300 --batch 8 --width 16 \
+    --lr 0.003 || return
+  score=$(number "$output" best_score)
+  if awk -v score="$score" -v least="$least_overfit" 'BEGIN {exit !(score >= least)}'; then
+    row "overfitting" passed $((SECONDS - start)) "mIoU $score on 8 images" "miou=$score"
+  else
+    row "overfitting" failed $((SECONDS - start)) "mIoU $score, must reach $least_overfit" \
+      "miou=$score"
+  fi
+}
+
+speed() { # PRECISION STEPS: U-Net, without evaluations
+  local name="U-Net, $1" start=$SECONDS rate waiting
+  train "$name" 60 --precision "$1" --width 16 --batch 8 --eval-every 0 \
+    --epochs 100000 --limit-steps "$2" || return
+  rate=$(number "$output" images_per_s)
+  waiting=$(number "$output" waiting_share)
+  unet_rate=$rate
+  if awk -v waiting="$waiting" -v most="$most_waiting" 'BEGIN {exit !(waiting < most)}'; then
+    row "$name" passed $((SECONDS - start)) "$rate images/s, $waiting of the time waiting" \
+      "images_per_s=$rate" "waiting_share=$waiting"
+  else
+    row "$name" failed $((SECONDS - start)) \
+      "$rate images/s, $waiting of the time waiting, goal: below $most_waiting" \
+      "images_per_s=$rate" "waiting_share=$waiting"
+  fi
+}
+
+# bf16, channels last, compiled, its batch in the memory of the GPU already.
+beside_pytorch() { # OURS: images/s
+  local name="beside PyTorch" start=$SECONDS theirs ratio
+  if ! python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
+    row "$name" skipped 0 "python3 has no PyTorch that sees the GPU"
+    return
+  fi
+  if [ -z "$1" ]; then
+    row "$name" skipped 0 "there is no speed in bf16 to compare"
+    return
+  fi
+  check "$name" 150 python3 "$here/train_torch.py" --device cuda --bf16 --model unet --width 16 --batch 8 \
+    --size 352x480 --steps 50 --ways compiled || return
+  theirs=$(sed -n 's/.*"images_per_s": \([0-9.]*\).*/\1/p' <<<"$output" | tail -n 1)
+  ratio=$(awk -v ours="$1" -v theirs="${theirs:-0}" \
+    'BEGIN {printf "%.2f", (theirs > 0 ? ours / theirs : 0)}')
+  if awk -v ratio="$ratio" -v least="$least_ratio" 'BEGIN {exit !(ratio >= least)}'; then
+    row "$name" passed $((SECONDS - start)) "$ratio x its $theirs images/s" \
+      "ratio=$ratio" "torch_images_per_s=$theirs"
+  else
+    row "$name" failed $((SECONDS - start)) \
+      "$ratio x its ${theirs:-0} images/s, goal: $least_ratio x" \
+      "ratio=$ratio" "torch_images_per_s=${theirs:-0}"
+  fi
+}
+
+sanitize() { # one run of all kernels under NVIDIA's memory checker
+  local name="compute-sanitizer" start=$SECONDS tool
+  tool=$(PATH="$PATH:${CUDA_HOME:-/usr/local/cuda}/bin" command -v compute-sanitizer) || {
+    row "$name" skipped 0 "compute-sanitizer is not installed"
+    return
+  }
+  tests "$name" 60 "$tool" --error-exitcode 9 "$here/device_kernels_test" \
+    --gtest_filter=DeviceKernels.Steps*
+}
+
+find_nvidia() { # CUDA, cuDNN and NCCL, where LD_LIBRARY_PATH does not name them
+  local folder
+  missing() { ldd "$here/libshardmill_cuda.so" | awk '/not found/ {printf "%s ", $1}'; }
+  for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" "${CUDA_HOME:-/usr/local/cuda}/lib" \
+    $(python3 -c 'import glob, sys
+for path in sys.path: print(*sorted(glob.glob(path + "/nvidia/*/lib")))' 2>/dev/null); do
+    [ -n "$(missing)" ] || return 0
+    [ ! -d "$folder" ] || export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder"
+  done
+  [ -n "$(missing)" ] || return 0
+  echo "gpu_check: cannot find $(missing)- name the folders of CUDA, cuDNN and NCCL in" \
+    "LD_LIBRARY_PATH" >&2
+  exit 5
 }
 
 if [ "${1:-}" = --collect ]; then
@@ -103,28 +221,34 @@ if [ "${1:-}" = --collect ]; then
   exit
 fi
 
-export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+least_overfit=0.9
+most_waiting=0.01
+least_ratio=1.2
+most_seconds=345
+unet_rate=
+bandwidth_rows=
 export REQUIRE_GPU=1
 if ! device=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null); then
   echo "gpu_check: no GPU: nvidia-smi, of the NVIDIA driver, is missing or finds none" >&2
   exit 5
 fi
 device=${device%%$'\n'*}
+find_nvidia
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
 echo "$device"
-check "code for this device" 60 "$here/runtime_test"
-check "kernels beside the host" 90 "$here/device_kernels_test"
-if timeout 60 "$here/kernel_bandwidth"; then
-  row "kernel bandwidths" passed 0 "above"
-else
-  row "kernel bandwidths" failed 0 ""
-fi
-check "op table and NCCL" 90 "$here/cuda_ops_test"
-if [ -d "$here/data" ]; then
-  train "U-Net, f32" --precision f32 --width 16 --batch 8 --limit-steps 100
-  train "U-Net, tf32" --precision tf32 --width 16 --batch 8 --limit-steps 200
-  train "ENet, tf32" --model enet --precision tf32 --batch 8 --limit-steps 100
-else
-  row "training" skipped 0 "no data set was collected"
-fi
-write_json "${1:-gpu_check.json}"
-exit $failed
+tests "code for this device" 60 "$here/runtime_test"
+tests "kernels beside the host" 60 "$here/device_kernels_test" \
+  --gtest_filter=-DeviceKernels.WorkWithoutADevice*:*Captured*
+tests "op table beside reference" 60 "$here/cuda_ops_test" --gtest_filter=-*Nccl*:*Captured*
+tests "eager = captured" 60 "$here/device_kernels_test" --gtest_filter=*Captured*
+tests "NCCL, 1 rank" 60 "$here/cuda_ops_test" --gtest_filter=*Nccl*
+overfit
+speed f32 60
+speed tf32 120
+unet_rate=
+speed bf16 200
+bandwidths
+beside_pytorch "$unet_rate"
+sanitize
+report "${1:-gpu_check.json}"

@@ -236,7 +236,7 @@ TEST_F(TrainRanks, KilledRankIsNamedWithItsStep) {
 
 TEST_F(TrainRanks, StoppedRankIsNamedWithItsStep) {
   const std::string output = FreshPath("halted");
-  const MpiJobResult job = Disturb(Run(output) + Words{"--rank-timeout", "2"}, output,
+  const MpiJobResult job = Disturb(Run(output) + Words{"--rank-timeout", "4"}, output,
                                    [](const std::vector<pid_t>& ranks) {
                                      ASSERT_EQ(ranks.size(), 2u);
                                      EXPECT_EQ(kill(ranks[1], SIGSTOP), 0);

@@ -2,18 +2,21 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 namespace shardmill {
 namespace {
+
+using Environment = std::map<std::string, std::string>;
 
 // Under Bazel the tests run in the folder that holds the runfiles.
 constexpr char kPlugin[] = "trainer/libshardmill_mpi.so";
@@ -32,36 +35,52 @@ std::string ReadText(const std::filesystem::path& path) {
 }
 
 // What the test runner tells the test must not reach its ranks: they are no test of its own.
-void PrepareEnvironment(int ranks, const std::vector<std::string>& variables) {
+Environment RankEnvironment(int ranks, const std::vector<std::string>& variables) {
+  Environment environment;
+  const auto set = [&](const std::string& variable) {
+    const size_t equals = variable.find('=');
+    environment[variable.substr(0, equals)] = variable.substr(equals + 1);
+  };
+  for (char** variable = environ; *variable != nullptr; ++variable) set(*variable);
   for (const char* name :
        {"XML_OUTPUT_FILE", "GTEST_OUTPUT", "TEST_TOTAL_SHARDS", "TESTBRIDGE_TEST_ONLY",
         "TEST_SHARD_INDEX", "TEST_SHARD_STATUS_FILE", "TEST_PREMATURE_EXIT_FILE"}) {
-    unsetenv(name);
+    environment.erase(name);
   }
-  setenv("SHARDMILL_MPI_PLUGIN", Absolute(kPlugin).c_str(), 1);
+  environment["SHARDMILL_MPI_PLUGIN"] = Absolute(kPlugin);
   // Open MPI keeps sockets below this folder, whose paths must be short.
-  setenv("TMPDIR", "/tmp", 1);
+  environment["TMPDIR"] = "/tmp";
+  // A rank that waits leaves the core to others, which may be of another job.
+  environment["OMPI_MCA_mpi_yield_when_idle"] = "1";
   // MPI libraries keep memory until the process ends; one rank uses none of them.
-  if (const char* options = std::getenv("ASAN_OPTIONS"); options != nullptr && ranks > 1) {
-    setenv("ASAN_OPTIONS", (std::string(options) + ":detect_leaks=0").c_str(), 1);
+  if (ranks > 1 && environment.count("ASAN_OPTIONS") > 0) {
+    environment["ASAN_OPTIONS"] += ":detect_leaks=0";
   }
-  for (const std::string& variable : variables) {
-    const size_t equals = variable.find('=');
-    setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
-  }
+  for (const std::string& variable : variables) set(variable);
+  return environment;
 }
 
-[[noreturn]] void Execute(int ranks, const std::string& program,
-                          const std::vector<std::string>& arguments) {
-  std::vector<std::string> line = {
-      "mpirun", "--allow-run-as-root", "--bind-to", "none", "--oversubscribe",
-      "-np",    std::to_string(ranks), program};
-  line.insert(line.end(), arguments.begin(), arguments.end());
+std::vector<char*> Pointers(std::vector<std::string>* words) {
   std::vector<char*> pointers;
-  for (std::string& word : line) pointers.push_back(word.data());
+  for (std::string& word : *words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  execvp(pointers[0], pointers.data());
-  _exit(127);
+  return pointers;
+}
+
+// Starts `line` with its output and errors going to `output` and no input; 0 when it cannot.
+pid_t Start(std::vector<std::string> line, const Environment& environment, int output) {
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, line[0].c_str(), &files, nullptr, Pointers(&line).data(),
+                                 Pointers(&variables).data());
+  posix_spawn_file_actions_destroy(&files);
+  return error == 0 ? child : 0;
 }
 
 }  // namespace
@@ -78,29 +97,22 @@ MpiJobResult RunMpiJob(int ranks, const std::string& program,
                        const std::vector<std::string>& arguments,
                        const std::vector<std::string>& variables) {
   MpiJobResult result;
-  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::string> line = {
+      "mpirun", "--allow-run-as-root", "--bind-to", "none", "--oversubscribe",
+      "-np",    std::to_string(ranks), program};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  // Jobs may run side by side: each must see the end of its own output.
   int ends[2];
-  if (pipe(ends) != 0) return result;
-  const pid_t child = fork();
-  if (child == 0) {
-    close(ends[0]);
-    dup2(ends[1], STDOUT_FILENO);
-    dup2(ends[1], STDERR_FILENO);
-    close(ends[1]);
-    const int nothing = open("/dev/null", O_RDONLY);
-    dup2(nothing, STDIN_FILENO);
-    PrepareEnvironment(ranks, variables);
-    Execute(ranks, program, arguments);
-  }
+  if (pipe2(ends, O_CLOEXEC) != 0) return result;
+  const pid_t child = Start(line, RankEnvironment(ranks, variables), ends[1]);
   close(ends[1]);
   char buffer[4096];
   ssize_t bytes = 0;
   while ((bytes = read(ends[0], buffer, sizeof buffer)) > 0) result.output.append(buffer, bytes);
   close(ends[0]);
   int wait_status = 0;
-  waitpid(child, &wait_status, 0);
+  if (child == 0 || waitpid(child, &wait_status, 0) != child) return result;
   if (WIFEXITED(wait_status)) result.exit_code = WEXITSTATUS(wait_status);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 

@@ -11,7 +11,6 @@ namespace shardmill {
 struct MpiJobResult {
   int exit_code = -1;  // of mpirun; -1 when it did not end by itself
   std::string output;  // standard output and standard error of all ranks
-  double seconds = 0;
 };
 
 // Empty when mpirun is there; else the reason to skip.
@@ -20,7 +19,7 @@ std::string MpiMissing();
 // The absolute path of a program, by its path from the repository root.
 std::string RankProgram(const std::string& path);
 
-// Variables "NAME=value" are added to the environment of the ranks.
+// Variables "NAME=value" are added to the environment of the ranks. Jobs may run side by side.
 MpiJobResult RunMpiJob(int ranks, const std::string& program,
                        const std::vector<std::string>& arguments,
                        const std::vector<std::string>& variables = {});

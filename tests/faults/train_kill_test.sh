@@ -32,6 +32,7 @@ story() { # FOLDER
     sed -E 's/, "images_per_s".*//; s/"seconds": [^,]*, //; s/, "(wait|compute)_[^,}]*//g'
 }
 files_of() { find "$1" -mindepth 1 | sed -E "s,^$1/,,; s/^events\.out\.tfevents\..*/events/" | sort; }
+last_checkpoint() { stat -c '%i %y' out/last.ckpt 2>/dev/null; }
 hash_of() { sed -n 's/^weights hash //p' "$1"; }
 [ -n "$(hash_of whole.txt)" ] || fail "the undisturbed run names no hash"
 
@@ -60,7 +61,15 @@ while ((killed < kills)); do
     "$train" data --output out "${options[@]}" "${how[@]}" >run.txt 2>&1 &
     trainer=$!
     if ((killed < kills)); then
-      sleep "$(printf '%d.%06d' 0 $((RANDOM * undisturbed_us * 6 / 327680 % 1000000)))"
+      if ((killed % 2 == 0)); then # soon after a checkpoint more; else at any moment
+        before=$(last_checkpoint)
+        until [ "$(last_checkpoint)" != "$before" ] || ! kill -0 $trainer 2>/dev/null; do
+          sleep 0.002
+        done
+        sleep "0.00$((RANDOM % 10))"
+      else
+        sleep "$(printf '%d.%06d' 0 $((RANDOM * undisturbed_us * 6 / 327680 % 1000000)))"
+      fi
       kill -KILL $trainer 2>/dev/null
     fi
     wait $trainer 2>/dev/null

@@ -8,9 +8,14 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tools/setup.sh || exit
 
 options=(-c opt --keep_going "$@")
-bazel build "${options[@]}" //...
+# All programs and tests, which bring their libraries along. `//...` would compile each library a
+# second time, for a shared library that nothing loads.
+everything='kind("_binary|_test", //...) except attr(tags, manual, //...)'
+mapfile -t targets < <(bazel query "$everything" 2>/dev/null)
+[ ${#targets[@]} -gt 0 ] || { bazel query "$everything"; exit 1; }
+bazel build "${options[@]}" "${targets[@]}"
 build_status=$?
-bazel test "${options[@]}" //tests/...
+bazel test "${options[@]}" --build_tests_only //tests/...
 test_status=$?
 
 logs=$(bazel info "${options[@]}" bazel-testlogs 2>/dev/null)

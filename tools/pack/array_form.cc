@@ -22,6 +22,8 @@ struct Kind {
   std::vector<uint32_t> least, most;
   unsigned __int128 bytes = 0;
   uint64_t largest_bytes = 0;
+  uint64_t empty = 0;  // with a side of 0
+  std::string empty_example;
 };
 using Kinds = std::map<std::pair<DType, size_t>, Kind>;
 
@@ -38,6 +40,7 @@ void Count(const NpyHeader& header, const std::string& key, Kinds* kinds) {
   const uint64_t bytes = header.elements() * DTypeBytes(header.dtype());
   kind.bytes += bytes;
   kind.largest_bytes = std::max(kind.largest_bytes, bytes);
+  if (bytes == 0 && kind.empty++ == 0) kind.empty_example = key;
 }
 
 std::string Describe(DType dtype, const Kind& kind) {
@@ -70,6 +73,8 @@ ArrayForm MakeForm(DType dtype, const Kind& kind) {
   form.mean_bytes = static_cast<uint64_t>(kind.bytes / kind.arrays);
   form.largest_bytes = kind.largest_bytes;
   form.sizes = Describe(dtype, kind);
+  form.without_numbers = kind.empty;
+  form.example_without_numbers = kind.empty_example;
   return form;
 }
 

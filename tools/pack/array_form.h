@@ -19,7 +19,9 @@ struct ArrayForm {
   DType dtype = DType::kF32;
   std::vector<int64_t> shape;  // kVariableDim where the arrays differ
   uint64_t mean_bytes = 0, largest_bytes = 0;
-  std::string sizes;  // "1,234 arrays of f32 [12 to 873 × 40]"
+  std::string sizes;             // "1,234 arrays of f32 [12 to 873 × 40]"
+  uint64_t without_numbers = 0;  // arrays with a side of 0, and the first of them
+  std::string example_without_numbers;
 };
 
 // From the headers of all files. Files whose header cannot be read are left out: packing reports

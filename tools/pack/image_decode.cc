@@ -61,7 +61,7 @@ Status CheckPaletteIndices(const SourceImage& image) {
   if (image.layout != PixelLayout::kPalette || image.samples.empty()) return OkStatus();
   const uint8_t highest = *std::max_element(image.samples.begin(), image.samples.end());
   if (highest < image.palette.size()) return OkStatus();
-  return DataLossError("damaged PNG: a pixel has palette index " + std::to_string(highest) +
+  return DataLossError("damaged file: a pixel has palette index " + std::to_string(highest) +
                        ", the palette has " + std::to_string(image.palette.size()) + " colours");
 }
 
@@ -92,6 +92,7 @@ Status ImageDecoder::ReadPng(SourceImage* image) {
     RETURN_IF_ERROR(DecodePng(file_, max_pixels_, image));
   }
   image->orientation = png.orientation;
+  image->had_broken_exif = png.broken_exif;
   image->had_stray_bytes = png.trailing_bytes > 0;
   return CheckPaletteIndices(*image);
 }
@@ -119,10 +120,32 @@ Status ImageDecoder::ReadJpeg(const Region& upright, SourceImage* image) {
   image->has_transparency = false;
   image->was_cmyk = header.was_cmyk;
   image->orientation = header.orientation;
+  image->had_broken_exif = header.broken_exif;
   const JpegWindow window = {part.y, part.x, part.size.height, part.size.width};
   RETURN_IF_ERROR(AsDataLoss(jpeg_.ReadPixels(window, image->samples.data())));
   image->had_stray_bytes = jpeg_.stray_bytes() > 0;
   return OkStatus();
+}
+
+Result<ImageSize> ImageDecoder::OpenGif() {
+  ASSIGN_OR_RETURN(gif_, ReadGifHeader(file_));
+  const ImageSize size = {gif_.height, gif_.width};
+  RETURN_IF_ERROR(CheckPixels(size, max_pixels_));
+  return size;
+}
+
+Status ImageDecoder::ReadGif(SourceImage* image) {
+  image->size = {gif_.height, gif_.width};
+  image->layout = PixelLayout::kPalette;
+  image->sample_bytes = 1;
+  image->stored_bits = 8;
+  image->palette = gif_.palette;
+  image->has_transparency = gif_.has_transparent_color;
+  image->was_cmyk = image->had_broken_exif = false;
+  image->had_stray_bytes = gif_.stray_bytes > 0;
+  image->orientation = 1;
+  RETURN_IF_ERROR(ReadGifIndices(file_, gif_, &image->samples));
+  return CheckPaletteIndices(*image);
 }
 
 Result<ImageSize> ImageDecoder::Open(std::string_view file, uint64_t max_pixels) {
@@ -152,12 +175,13 @@ Result<ImageSize> ImageDecoder::Open(std::string_view file, uint64_t max_pixels)
         return DataLossError("an animated WebP holds several pictures; save the one that is meant");
       }
       RETURN_IF_ERROR(DecodeThroughPlugin(file, max_pixels, &decoded_));
-      decoded_.orientation = form_.orientation;
+      decoded_.orientation = form_.exif.orientation;
+      decoded_.had_broken_exif = form_.exif.broken;
       size = UprightSize(decoded_.size, decoded_.orientation);
       break;
     case FileFormat::kGif:
-      return DataLossError(
-          "GIF files may hold several pictures and are not read; convert it to PNG");
+      size = OpenGif();
+      break;
     case FileFormat::kUnknown:
       break;
   }
@@ -196,6 +220,9 @@ Result<Region> ImageDecoder::Read(const Region& needed, SourceImage* image) {
       return whole;
     case FileFormat::kTiff:
       RETURN_IF_ERROR(DecodeTiffImage(file_, tiff_, image));
+      return whole;
+    case FileFormat::kGif:
+      RETURN_IF_ERROR(ReadGif(image));
       return whole;
     default:
       std::swap(*image, decoded_);

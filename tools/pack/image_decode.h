@@ -1,6 +1,6 @@
 // Decodes image files of any format that is known, by content and not by name.
 //
-// PNG, JPEG and TIFF are decoded here. The other formats need OpenCV, which pulls in some 130
+// PNG, JPEG, TIFF and GIF are decoded here. The other formats need OpenCV, which pulls in some 130
 // libraries: it lives in a plug-in beside the program that is opened when it is first needed.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "reader/base/status.h"
+#include "tools/pack/decode/gif_read.h"
 #include "tools/pack/decode/jpeg_fast.h"
 #include "tools/pack/decode/png_fast.h"
 #include "tools/pack/decode/tiff_read.h"
@@ -43,6 +44,8 @@ class ImageDecoder {
 
   // After Open(): a JPEG file that holds its picture upright, in gray or in colours, not in ink.
   bool IsUprightJpeg() const;
+  // After IsUprightJpeg(): whether that is only because its EXIF data are broken.
+  bool HasBrokenExif() const { return jpeg_.header().broken_exif; }
 
   // DataLoss when the samples of the file that was opened are not the values that it stores, as
   // happens to palettes of other formats than PNG: such a file shows a picture, but is no label.
@@ -51,7 +54,9 @@ class ImageDecoder {
  private:
   Result<ImageSize> OpenPng();
   Result<ImageSize> OpenJpeg();
+  Result<ImageSize> OpenGif();
   Status ReadPng(SourceImage* image);
+  Status ReadGif(SourceImage* image);
   Status ReadJpeg(const Region& upright, SourceImage* image);
 
   std::string_view file_;
@@ -62,6 +67,7 @@ class ImageDecoder {
   PngFastDecoder png_;
   JpegFastDecoder jpeg_;
   TiffHeader tiff_;
+  GifHeader gif_;
   SourceImage decoded_;  // of formats whose size is known only then
 };
 

@@ -13,6 +13,7 @@
 #include "tools/pack/file_start.h"
 #include "tools/pack/image_decode.h"
 #include "tools/pack/input_fault.h"
+#include "tools/pack/label_read.h"
 #include "tools/pack/png_decode.h"
 #include "tools/progress.h"
 
@@ -58,6 +59,15 @@ Result<ImageSize> ReadImageSize(const std::string& path, uint64_t file_bytes, ui
   return ProbeImageSize(file, max_pixels);
 }
 
+Result<ImageSize> ReadSampleSize(const std::string& root, const Sample& sample,
+                                 uint64_t max_pixels) {
+  if (!sample.image_is_embedded) {
+    return ReadImageSize(JoinPath(root, sample.image.path), sample.image.bytes, max_pixels);
+  }
+  ASSIGN_OR_RETURN(const std::string file, ReadSampleImage(root, sample));
+  return ProbeImageSize(file, max_pixels);
+}
+
 Result<std::vector<SizeCount>> CountImageSizes(const InputSet& set, const PackOptions& options,
                                                int threads, Progress* progress) {
   std::vector<std::pair<const Sample*, size_t>> samples;  // and their split
@@ -74,9 +84,8 @@ Result<std::vector<SizeCount>> CountImageSizes(const InputSet& set, const PackOp
   RETURN_IF_ERROR(RunOrdered<MaybeSize>(
       pipeline, samples.size(),
       [&](uint64_t index, int) -> Result<MaybeSize> {
-        const SourceFile& image = samples[index].first->image;
         Result<ImageSize> size =
-            ReadImageSize(JoinPath(set.root, image.path), image.bytes, options.max_pixels);
+            ReadSampleSize(set.root, *samples[index].first, options.max_pixels);
         if (size.ok()) return MaybeSize(*size);
         if (!IsInputFault(size.status()))
           return size.status().WithContext(samples[index].first->key);

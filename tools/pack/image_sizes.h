@@ -15,6 +15,8 @@ namespace shardmill {
 class Progress;
 
 // Of the upright picture; `file_bytes` is the size that was listed.
+Result<ImageSize> ReadSampleSize(const std::string& root, const Sample& sample,
+                                 uint64_t max_pixels);
 Result<ImageSize> ReadImageSize(const std::string& path, uint64_t file_bytes, uint64_t max_pixels);
 
 struct SizeCount {

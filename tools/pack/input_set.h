@@ -26,6 +26,7 @@ struct Sample {
   // What of LabelRules::parts_files[parts_file] belongs to this sample.
   std::vector<FilePart> parts = {};
   uint32_t parts_file = 0;
+  bool image_is_embedded = false;  // in the label file, which is then `image` too
 };
 
 // An input that is no sample: an image without its label, a listed file that is not there.

@@ -51,6 +51,12 @@ Result<std::string> ReadSourceFile(const std::string& root, const SourceFile& fi
   return changed ? Result<std::string>(ChangedError(file)) : content;
 }
 
+Result<std::string> ReadSampleImage(const std::string& root, const Sample& sample) {
+  Result<std::string> content = ReadSourceFile(root, sample.image);
+  if (!content.ok() || !sample.image_is_embedded) return content;
+  return EmbeddedImage(*content);
+}
+
 LabelReader::LabelReader(LabelReaderOptions options, const LabelDecoder& decoder)
     : options_(std::move(options)), decoder_(decoder) {
   names_.ignore = options_.rules.ignore;

@@ -19,6 +19,10 @@ namespace shardmill {
 // was listed.
 Result<std::string> ReadSourceFile(const std::string& root, const SourceFile& file);
 
+// The image file of a sample, wherever it is. Errors as of ReadSourceFile, and DataLoss when a
+// label file that should hold it does not.
+Result<std::string> ReadSampleImage(const std::string& root, const Sample& sample);
+
 struct LabelReaderOptions {
   std::string root;
   LabelRules rules;

@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "reader/console/terminal.h"
+#include "reader/names.h"
 #include "tools/pack/class_table.h"
 #include "tools/pack/file_format.h"
 #include "tools/pack/label_tolerance.h"
 #include "tools/pack/layouts/class_doubts.h"
+#include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/layouts/left_out.h"
 #include "tools/pack/layouts/list_choice.h"
@@ -215,6 +217,44 @@ Status CheckIgnore(const InputSet& set) {
                               info.name + "' and the ignore value; choose another with --ignore N");
 }
 
+// Two classes of one name are one in every report, and nobody can tell which is which.
+Status CheckClassNames(const std::vector<ClassInfo>& classes) {
+  std::map<std::string_view, uint32_t> ids;
+  for (const ClassInfo& info : classes) {
+    if (!IsRecordKey(info.name)) {
+      return InvalidArgumentError("class " + std::to_string(info.id) + ": '" +
+                                  EscapeControl(info.name) +
+                                  "' is no usable name; give the class table with --classes FILE");
+    }
+    const auto [other, is_new] = ids.emplace(info.name, info.id);
+    if (is_new) continue;
+    return InvalidArgumentError("classes " + std::to_string(other->second) + " and " +
+                                std::to_string(info.id) + " have one name, '" + info.name +
+                                "'; give the class table with --classes FILE");
+  }
+  return OkStatus();
+}
+
+// What Cityscapes' raw ids become nobody has said, and most of them look like training ids.
+Status CheckRawIds(const LayoutOptions& options, const InputSet& set) {
+  constexpr std::string_view kRawIds = "_labelIds";
+  constexpr size_t kRawClasses = 34;
+  const bool decided = options.map.has_value() || set.labels.map.has_value();
+  if (decided || set.labels.form != LabelForm::kImage || set.classes.size() >= kRawClasses) {
+    return OkStatus();
+  }
+  for (const InputSplit& split : set.splits) {
+    for (const Sample& sample : split.samples) {
+      if (!EndsWith(WithoutImageExtension(sample.label.path), kRawIds)) continue;
+      return InvalidArgumentError(
+          "label " + sample.label.path + " is named like those of Cityscapes' raw ids, 0 to 33, " +
+          "and the class table has " + std::to_string(set.classes.size()) +
+          " classes; give --map cityscapes, or --map none if the values are the class ids");
+    }
+  }
+  return OkStatus();
+}
+
 Status CheckLabelRules(InputSet* set) {
   LabelRules& rules = set->labels;
   if (rules.map.has_value()) {
@@ -319,6 +359,8 @@ Result<InputSet> ReadInputSet(const std::string& source, const LayoutOptions& op
   RETURN_IF_ERROR(layout->read(input, &set));
   RETURN_IF_ERROR(CheckUnreadLists(input, &set));
   RETURN_IF_ERROR(ApplyLabelOptions(options, classes, &set));
+  RETURN_IF_ERROR(CheckClassNames(set.classes));
+  RETURN_IF_ERROR(CheckRawIds(options, set));
   RETURN_IF_ERROR(CheckLabelRules(&set));
   RETURN_IF_ERROR(CheckSplitNames(set));
   RETURN_IF_ERROR(AddUnreadable(listing, options, &set));

@@ -86,6 +86,13 @@ std::string SizesNote(const SetSizes& sizes) {
          "equal, as batches without padding need";
 }
 
+std::string EmptyArraysNote(const ArrayForm& arrays) {
+  return FormatCount(arrays.without_numbers) +
+         (arrays.without_numbers == 1 ? " array has" : " arrays have") +
+         " a side of 0 and no numbers: " + arrays.example_without_numbers +
+         (arrays.without_numbers == 1 ? "" : ", …");
+}
+
 class PackJob {
  public:
   PackJob(const PackOptions& options, const Launch& launch, ReportStyle style)
@@ -165,6 +172,12 @@ Status PackJob::MakePackPlan() {
   RETURN_IF_ERROR(problems);
   ASSIGN_OR_RETURN(const SetSizes sizes, FindSetSizes(set, options_, threads_));
   if (!sizes.sizes.empty()) AddNote(SizesNote(sizes));
+  if (options_.bands.has_value() && sizes.raster.dtype == DType::kF32) {
+    AddNote("mean and standard deviation are not kept for bands of f32");
+  }
+  if (sizes.array.has_value() && sizes.array->without_numbers > 0) {
+    AddNote(EmptyArraysNote(*sizes.array));
+  }
   ASSIGN_OR_RETURN(plan_, MakePlan(std::move(set), options_, sizes));
   return OkStatus();
 }

@@ -329,7 +329,9 @@ uint64_t PackPlan::inputs() const {
 uint64_t PackPlan::source_bytes() const {
   uint64_t bytes = 0;
   for (const SplitPlan& split : splits) {
-    for (const Sample& sample : split.samples) bytes += sample.image.bytes + sample.label.bytes;
+    for (const Sample& sample : split.samples) {
+      bytes += (sample.image_is_embedded ? 0 : sample.image.bytes) + sample.label.bytes;
+    }
   }
   return bytes;
 }

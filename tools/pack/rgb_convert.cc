@@ -18,6 +18,7 @@ constexpr Names kNames[kConversionCount] = {
     {"alpha dropped", "alpha_dropped"},
     {"16 to 8 bits", "sixteen_to_eight_bits"},
     {"EXIF orientation applied", "orientation_applied"},
+    {"broken EXIF data ignored, the orientation is not known", "broken_exif_ignored"},
     {"stray bytes ignored", "stray_bytes_ignored"},
     {"nothing, the JPEG file is stored as it is", "jpeg_kept"},
     {"64-bit to 32-bit numbers", "double_to_float"},
@@ -159,6 +160,7 @@ RgbImage RgbConverter::Convert(const SourceImage& image, ConversionCounts* count
   (*counts)[kAlphaDropped] += image.has_transparency;
   (*counts)[kSixteenToEightBits] += image.sample_bytes == 2 && sample_bytes == 1;
   (*counts)[kOrientationApplied] += image.orientation != 1;
+  (*counts)[kBrokenExifIgnored] += image.had_broken_exif;
   (*counts)[kStrayBytesIgnored] += image.had_stray_bytes;
   return rgb;
 }

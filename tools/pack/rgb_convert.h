@@ -18,6 +18,7 @@ enum Conversion {
   kAlphaDropped,
   kSixteenToEightBits,
   kOrientationApplied,
+  kBrokenExifIgnored,
   kStrayBytesIgnored,
   kJpegKept,       // no conversion: the file is stored as it is
   kDoubleToFloat,  // of arrays

@@ -87,8 +87,8 @@ Status SampleEncoder::MakeRecords(const Sample& sample, const GeometryOptions& g
   const bool segmentation = plan_.task == Task::kSegmentation;
   // Labels first: they are small, and a wrong class table shows in them.
   if (segmentation) RETURN_IF_ERROR(ReadLabels(sample, encoded));
-  ASSIGN_OR_RETURN(const std::string file, ReadSourceFile(plan_.root, sample.image));
-  encoded->source_bytes += file.size();
+  ASSIGN_OR_RETURN(const std::string file, ReadSampleImage(plan_.root, sample));
+  if (!sample.image_is_embedded) encoded->source_bytes += file.size();
   ASSIGN_OR_RETURN(const ImageSize size, OpenImage(file));
   // A label that was scaled holds mixed colours too: its size is the better message.
   RETURN_IF_ERROR(CheckSizes(size, geometry));
@@ -99,6 +99,7 @@ Status SampleEncoder::MakeRecords(const Sample& sample, const GeometryOptions& g
   ImagePart image;
   if (KeepJpeg(std::move(file), placements)) {
     ++encoded->conversions[kJpegKept];
+    if (decoder_.HasBrokenExif()) ++encoded->conversions[kBrokenExifIgnored];
   } else {
     ASSIGN_OR_RETURN(image, ReadImage(placements, geometry, encoded));
   }

@@ -5,10 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "reader/base/file.h"
+#include "reader/console/terminal.h"
 #include "reader/console/units.h"
 #include "tools/pack/image_sizes.h"
 #include "tools/pack/input_fault.h"
+#include "tools/pack/label_read.h"
 #include "tools/progress.h"
 
 namespace shardmill {
@@ -18,9 +19,7 @@ Status NoneReadableError(const InputSet& set, const PackOptions& options, uint64
   const auto split = std::find_if(set.splits.begin(), set.splits.end(),
                                   [](const InputSplit& each) { return !each.samples.empty(); });
   const Sample& first = split->samples.front();
-  const Status status =
-      ReadImageSize(JoinPath(set.root, first.image.path), first.image.bytes, options.max_pixels)
-          .status();
+  const Status status = ReadSampleSize(set.root, first, options.max_pixels).status();
   const std::string message =
       "none of the " + FormatCount(images) + " images can be read; the first: " + first.key;
   if (status.ok()) return DataLossError(message + ", which was changed just now");
@@ -35,8 +34,7 @@ Result<RasterForm> FindRasterForm(const InputSet& set, const PackOptions& option
   for (const InputSplit& split : set.splits) {
     for (const Sample& sample : split.samples) {
       if (tried++ >= kFilesTried) return first_error;
-      Result<std::string> file =
-          ReadFile(JoinPath(set.root, sample.image.path), sample.image.bytes);
+      const Result<std::string> file = ReadSampleImage(set.root, sample);
       const Result<RasterForm> form =
           file.ok() ? ProbeRaster(*file, *options.bands) : Result<RasterForm>(file.status());
       if (form.ok()) return form;
@@ -63,9 +61,10 @@ void MeasureRecords(std::vector<SizeCount> sizes, const PackOptions& options, Se
     result->largest_pixels = std::max(result->largest_pixels, count.size.pixels());
   }
   result->mean_pixels = static_cast<uint64_t>(pixels / images);
-  result->sizes = FormatCount(sizes.size()) + " sizes, most often " +
-                  DescribeImageSize(sizes.front().size) + " (" + FormatCount(sizes.front().images) +
-                  " of " + FormatCount(images) + ")";
+  result->sizes =
+      FormatCount(sizes.size()) + " sizes, most often " + DescribeImageSize(sizes.front().size) +
+      " (" + FormatCount(sizes.front().images) + " of " + FormatCount(images) + "), least often " +
+      DescribeImageSize(sizes.back().size) + " (as " + EscapeControl(sizes.back().example) + ")";
 }
 
 uint64_t RecordsOfSplit(const std::vector<SizeCount>& sizes, size_t split,

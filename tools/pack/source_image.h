@@ -50,6 +50,7 @@ struct SourceImage {
   bool was_cmyk = false;          // ink values, converted to RGB
   bool had_stray_bytes = false;   // bytes without meaning, ignored; all pixels were there
   int orientation = 1;            // 1 … 8, as EXIF counts; not yet applied
+  bool had_broken_exif = false;   // so that the orientation is not known
 };
 
 // Gives `image` its size and form, and room for its samples.

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "tools/pack/decode/exif_orientation.h"
-
 namespace shardmill {
 namespace {
 
@@ -48,10 +46,10 @@ StoredForm ReadBmp(std::string_view file) {
 }
 
 // The data of an EXIF chunk; some writers put the mark of JPEG's segments before them.
-int OrientationOf(std::string_view exif) {
+ExifReading ReadMarkedExif(std::string_view exif) {
   constexpr std::string_view kMark("Exif\0\0", 6);
   if (exif.substr(0, kMark.size()) == kMark) exif.remove_prefix(kMark.size());
-  return ExifOrientation(exif);
+  return ReadExif(exif);
 }
 
 StoredForm ReadWebp(std::string_view file) {
@@ -63,7 +61,7 @@ StoredForm ReadWebp(std::string_view file) {
     if (!bytes.has_value()) break;
     const std::string_view type = file.substr(chunk, 4), body = file.substr(chunk + kFrame);
     form.animated |= type == "ANIM" || type == "ANMF";
-    if (type == "EXIF") form.orientation = OrientationOf(body.substr(0, *bytes));
+    if (type == "EXIF") form.exif = ReadMarkedExif(body.substr(0, *bytes));
     chunk += kFrame + *bytes + *bytes % 2;
   }
   return form;
@@ -90,7 +88,7 @@ StoredForm ReadJpeg2000(std::string_view file) {
     if (bytes < frame || bytes > left) bytes = left;  // 0 says: to the end
     const std::string_view body = file.substr(box + frame, bytes - frame);
     if (file.substr(box + 4, 4) == "uuid" && body.substr(0, kExifBox.size()) == kExifBox) {
-      form.orientation = OrientationOf(body.substr(kExifBox.size()));
+      form.exif = ReadMarkedExif(body.substr(kExifBox.size()));
     }
     box += bytes;
   }

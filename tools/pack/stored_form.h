@@ -6,6 +6,7 @@
 
 #include <string_view>
 
+#include "tools/pack/decode/exif_orientation.h"
 #include "tools/pack/file_format.h"
 
 namespace shardmill {
@@ -14,7 +15,7 @@ struct StoredForm {
   bool palette = false;   // decoded to the colours; the indices are lost
   bool few_bits = false;  // gray of fewer than 8 bits, which may be stretched to 0 … 255
   bool animated = false;  // a WebP file of several pictures
-  int orientation = 1;    // of the EXIF data of WebP and JPEG 2000, see exif_orientation.h
+  ExifReading exif;       // of WebP and JPEG 2000
 };
 
 // A header that cannot be read says nothing: decoding the file will fail.

@@ -76,6 +76,7 @@ Status DecodeTiffImage(std::string_view file, const TiffHeader& header, SourceIm
   image->has_transparency = header.last_band_is_alpha;
   image->was_cmyk = image->had_stray_bytes = false;
   image->orientation = header.orientation;
+  image->had_broken_exif = header.broken_orientation;
   RETURN_IF_ERROR(ReadTiffSamples(file, header, &image->samples));
   RETURN_IF_ERROR(CheckSigns(header, *image));
   if (header.colors == TiffColors::kInverseGray) Invert(image);

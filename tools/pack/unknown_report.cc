@@ -96,8 +96,10 @@ std::string UnknownReport::Describe(uint64_t classes, const LabelRules& rules) c
   std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) {
     return a.second->pixels > b.second->pixels;
   });
-  std::string text = FormatCount(files_) + " label files hold " + FormatCount(pixels_) +
-                     " pixels whose values are none of the " + FormatCount(classes) + " classes:";
+  std::string text = FormatCount(files_) +
+                     (files_ == 1 ? " label file holds " : " label files hold ") +
+                     FormatCount(pixels_) + " pixels whose values are none of the " +
+                     FormatCount(classes) + " classes:";
   for (size_t i = 0; i < std::min(worst.size(), kValuesShown); ++i) {
     const Entry& entry = *worst[i].second;
     text += "\n  " + FormatLabelValue(worst[i].first) + ": " + FormatCount(entry.pixels) +

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "proto/record_meta.pb.h"
+#include "tests/tools/pack/decode/gif_builder.h"
 #include "tests/tools/pack/decode/tiff_builder.h"
 #include "tests/tools/pack/pack_testing.h"
 
@@ -68,6 +69,45 @@ TEST_F(ImagePackTest, EveryKindIsConvertedAndCounted) {
   ExpectConversion("stray bytes ignored, 1 image");
 }
 
+// Nobody can tell how such a picture is turned, but its pixels are sound.
+TEST_F(ImagePackTest, BrokenExifIsCounted) {
+  const std::string jpeg = Jpeg(Photo(kSize, 1), 90);
+  const std::string tagged = WithOrientation(jpeg, 6);
+  const size_t exif = tagged.find("Exif");
+  ASSERT_NE(exif, std::string::npos);
+  Add("no byte order.jpg", std::string(tagged).replace(exif + 6, 2, "XX"));
+  Add("no such value.jpg", WithOrientation(jpeg, 9));
+  Add("in a png.png", WithChunk(Png(Photo(kSize, 2)), "eXIf", "MM"));
+  Add("none.jpg", jpeg);
+  Result<int> code = Pack();
+  ASSERT_TRUE(code.ok()) << code.status().ToString();
+  EXPECT_EQ(*code, 0) << out_;
+  ExpectConversion("broken EXIF data ignored, the orientation is not known, 3 images");
+  options_.image_codec = Codec::kJpeg;
+  options_.overwrite = true;
+  code = Pack();
+  ASSERT_TRUE(code.ok()) << code.status().ToString();
+  ExpectConversion("broken EXIF data ignored, the orientation is not known, 3 images");
+  ExpectConversion("nothing, the JPEG file is stored as it is, 3 images");
+}
+
+// Masks of older sets are GIF files.
+TEST_F(ImagePackTest, GifsOfOnePictureAreImagesAndLabels) {
+  GifForm form;
+  form.height = kSize.height;
+  form.width = kSize.width;
+  form.palette = {0x000000, 0xFF0000, 0x00FF00, 0x0000FF};
+  form.literal_bits = 2;
+  std::vector<uint8_t> rows;
+  for (int i = 0; i < 24; ++i) rows.push_back(static_cast<uint8_t>(i % 3));
+  source_.Write("train/a.gif", BuildGif(form, rows));
+  source_.Write("train_labels/a.gif", BuildGif(form, rows));
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("train/a.gif", 4), (Values{0, 1, 2, 0}));
+  ExpectConversion("palette to RGB, 1 image");
+  EXPECT_NE(out_.find("labels read by: palette index (1 file)"), std::string::npos) << out_;
+}
+
 TEST_F(ImagePackTest, EveryBrokenFileIsNamedAndTheCountsAddUp) {
   const TestImage photo = Photo(kSize, 1);
   const std::string png = Png(photo), jpeg = Jpeg(photo, 90);
@@ -77,7 +117,10 @@ TEST_F(ImagePackTest, EveryBrokenFileIsNamedAndTheCountsAddUp) {
   Add("text.png", "no image at all");
   Add("cut.png", png.substr(0, png.size() - 20));
   Add("half.jpg", jpeg.substr(0, jpeg.size() / 2) + "\xff\xd9");
-  Add("film.jpg", "GIF89a");
+  GifForm film;
+  film.pictures = 3;
+  film.palette = {0, 0xFFFFFF};
+  Add("film.jpg", BuildGif(film, {1}));
   Add("moving.png", WithChunk(png, "acTL", std::string("\0\0\0\x02\0\0\0\0", 8)));
   // An animated file whose only picture is broken too.
   const std::string broken = WithChunk(png, "acTL", std::string("\0\0\0\x02\0\0\0\0", 8));
@@ -110,7 +153,7 @@ TEST_F(ImagePackTest, EveryBrokenFileIsNamedAndTheCountsAddUp) {
       {"text.png", "no image file that is known here (it starts with 6e 6f 20 69)"},
       {"cut.png", "it is cut or damaged"},
       {"half.jpg", "damaged JPEG"},
-      {"film.jpg", "GIF files may hold several pictures"},
+      {"film.jpg", "an animated GIF holds several pictures"},
       {"moving.png", "an animated PNG"},
       {"moving broken.png", "it is cut or damaged"},
       {"bands.tif", "5 bands of 32 bits, floating point"},

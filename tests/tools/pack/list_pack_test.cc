@@ -48,6 +48,52 @@ TEST_F(ListPackTest, CommasTabsAndBlanksMeanTheSame) {
   }
 }
 
+TEST_F(ListPackTest, FirstLineOfUnknownWordsNamesColumns) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddPairs({"1", "2"});
+  for (const char* header : {"foto,etikett\n", "foto etikett\n", "foto\tetikett\n"}) {
+    std::string list = header;
+    const std::string separator(1, list[4]);
+    for (const char* stem : {"1", "2"}) {
+      list += std::string(stem) + ".jpg" + separator + stem + "_l.png\n";
+    }
+    source_.Write("train.csv", list);
+    ExpectLayout("list");
+    EXPECT_EQ(Keys("train"), (std::vector<std::string>{"1.jpg", "2.jpg"}));
+    EXPECT_NE(error_.find("train.csv line 1 ('foto', 'etikett') is taken for the names of its"),
+              std::string::npos)
+        << error_;
+  }
+  // What may be a path is a file that is missing, and so are words where nothing else is there.
+  source_.Write("train.csv", "3.jpg,3_l.png\n1.jpg,1_l.png\n2.jpg,2_l.png\n");
+  ExpectError(StatusCode::kNotFound, "train.csv line 1 names image 3.jpg, which does not exist");
+  source_.Write("train.csv", "foto,etikett\n3.jpg,3_l.png\n");
+  options_.layout.list = "train.csv";
+  ExpectError(StatusCode::kNotFound, "train.csv line 1 names image foto, which does not exist");
+}
+
+// The training ids of Cityscapes must be made first; its raw ones must not be taken for them.
+TEST_F(ListPackTest, RawIdsOfCityscapesNeedTheirMap) {
+  std::string classes = "name\n";
+  for (int i = 0; i < 19; ++i) classes += "c" + std::to_string(i) + "\n";
+  source_.Write("classes.txt", classes);
+  AddImage("1.jpg");
+  source_.Write("1_labelIds.png", GrayPng(kSize, {7, 8, 0}));
+  source_.Write("train.csv", "image,label\n1.jpg,1_labelTrainIds.png\n");
+  options_.layout.layout = "list";
+  ExpectError(StatusCode::kNotFound,
+              "label 1_labelTrainIds.png, which does not exist in the source folder; "
+              "1_labelIds.png is there");
+  source_.Write("train.csv", "image,label\n1.jpg,1_labelIds.png\n");
+  ExpectError(StatusCode::kInvalidArgument, "give --map cityscapes, or --map none if the values");
+  options_.layout.map = "cityscapes";
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("1.jpg", 3), (Values{0, 1, 255}));
+  options_.layout.map = "none";
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("1.jpg", 3), (Values{7, 8, 0}));
+}
+
 TEST_F(ListPackTest, SplitsOfAColumn) {
   source_.Write("classes.txt", "a\nb\n");
   AddPairs({"1", "2", "3"});

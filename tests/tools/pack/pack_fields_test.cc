@@ -63,7 +63,8 @@ TEST_F(PackFieldsTest, ImagesOfSeveralSizesKeepTheirOwn) {
     options_.label_encoding = encoding;
     options_.overwrite = true;
     ExpectPacked();
-    EXPECT_NE(out_.find("records of 3 sizes, most often 16 high × 24 wide (2 of 4)"),
+    EXPECT_NE(out_.find("records of 3 sizes, most often 16 high × 24 wide (2 of 4), least often 7 "
+                        "high × 50 wide (as train/s3.png)"),
               std::string::npos)
         << out_;
     EXPECT_NE(out_.find("image u8 [? × ? × 3] raw"), std::string::npos) << out_;

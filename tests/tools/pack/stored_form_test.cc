@@ -34,11 +34,11 @@ TEST(StoredForm, ExifOfWebpAndJpeg2000TellsTheOrientation) {
     for (const std::string& mark : {std::string(), std::string("Exif\0\0", 6)}) {
       const std::string exif = mark + ExifOf(orientation);
       const std::string webp = "RIFF....WEBP" + pixels + "EXIF" + Sized(exif, false) + exif;
-      EXPECT_EQ(ReadStoredForm(webp, FileFormat::kWebp).orientation, orientation);
+      EXPECT_EQ(ReadStoredForm(webp, FileFormat::kWebp).exif.orientation, orientation);
       EXPECT_FALSE(ReadStoredForm(webp, FileFormat::kWebp).animated);
       const std::string content = "JpgTiffExif->JP2" + exif;
       const std::string jp2 = boxes + Sized(content, true) + "uuid" + content;
-      EXPECT_EQ(ReadStoredForm(jp2, FileFormat::kJpeg2000).orientation, orientation);
+      EXPECT_EQ(ReadStoredForm(jp2, FileFormat::kJpeg2000).exif.orientation, orientation);
       for (size_t cut = 12; cut < webp.size(); ++cut) {
         ReadStoredForm(webp.substr(0, cut), FileFormat::kWebp);
       }
@@ -47,7 +47,7 @@ TEST(StoredForm, ExifOfWebpAndJpeg2000TellsTheOrientation) {
       }
     }
   }
-  EXPECT_EQ(ReadStoredForm("RIFF....WEBP" + pixels, FileFormat::kWebp).orientation, 1);
+  EXPECT_EQ(ReadStoredForm("RIFF....WEBP" + pixels, FileFormat::kWebp).exif.orientation, 1);
   const std::string animated = "RIFF....WEBP" + pixels + std::string("ANIM\1\0\0\0a\0", 10);
   EXPECT_TRUE(ReadStoredForm(animated, FileFormat::kWebp).animated);
 }

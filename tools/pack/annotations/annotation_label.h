@@ -62,6 +62,9 @@ Status DecodePanoptic(const SourceImage& image, const SegmentClasses& segments, 
 Result<ShapeLabel> ReadLabelmeLabel(std::string_view json, const ShapeNames& names,
                                     uint64_t max_pixels);
 
+// The image file that a labelme file holds; DataLoss when there is none.
+Result<std::string> EmbeddedImage(std::string_view json);
+
 // CVAT: an <image> element. Shapes of a higher z_order lie above, then later ones.
 Result<ShapeLabel> ReadCvatLabel(std::string_view xml, const ShapeNames& names,
                                  uint64_t max_pixels);

@@ -76,6 +76,14 @@ int64_t SizeMember(const Value& value, const char* name) {
 
 }  // namespace
 
+Result<std::string> EmbeddedImage(std::string_view json) {
+  Result<rapidjson::Document> document = ParseJson(json);
+  if (!document.ok()) return DataLossError(document.status().message());
+  std::optional<std::string> image = DecodeBase64(TextMember(*document, "imageData"));
+  if (image.has_value()) return *std::move(image);
+  return DataLossError("its imageData is no base64");
+}
+
 Result<ShapeLabel> ReadLabelmeLabel(std::string_view json, const ShapeNames& names,
                                     uint64_t max_pixels) {
   Result<rapidjson::Document> document = ParseJson(json);

@@ -1,6 +1,7 @@
 #include "tools/pack/decode/exif_orientation.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace shardmill {
 namespace {
@@ -33,32 +34,37 @@ class TiffNumbers {
   bool big_endian_;
 };
 
-// The tag's value when the 12-byte entry at `offset` is a readable orientation, else 0.
-uint32_t OrientationOfEntry(const TiffNumbers& numbers, uint64_t offset) {
-  if (numbers.Short(offset) != kOrientationTag || numbers.Long(offset + 4) != 1) return 0;
+// What the 12-byte entry at `offset` says, when it is the orientation's.
+std::optional<ExifReading> ReadEntry(const TiffNumbers& numbers, uint64_t offset) {
+  if (numbers.Short(offset) != kOrientationTag) return std::nullopt;
   const uint32_t type = numbers.Short(offset + 2);
-  if (type == kShortType) return numbers.Short(offset + 8);
-  return type == kLongType ? numbers.Long(offset + 8) : 0;
+  uint32_t value = 0;
+  if (type == kShortType) value = numbers.Short(offset + 8);
+  if (type == kLongType) value = numbers.Long(offset + 8);
+  const bool is_usable = numbers.Long(offset + 4) == 1 && value >= 1 && value <= 8;
+  return is_usable ? ExifReading{static_cast<int>(value), false} : ExifReading{kAsStored, true};
 }
 
 }  // namespace
 
-int ExifOrientation(std::string_view tiff) {
-  if (tiff.size() < kHeaderBytes) return kAsStored;
+ExifReading ReadExif(std::string_view tiff) {
+  constexpr ExifReading kBroken = {kAsStored, true};
+  if (tiff.empty()) return {};
+  if (tiff.size() < kHeaderBytes) return kBroken;
   const std::string_view mark = tiff.substr(0, 4);
   const bool big_endian = mark == std::string_view("MM\0*", 4);
-  if (!big_endian && mark != std::string_view("II*\0", 4)) return kAsStored;
+  if (!big_endian && mark != std::string_view("II*\0", 4)) return kBroken;
   const TiffNumbers numbers(tiff, big_endian);
   const uint64_t directory = numbers.Long(4);
-  if (directory < kHeaderBytes || directory + 2 > tiff.size()) return kAsStored;
+  if (directory < kHeaderBytes || directory + 2 > tiff.size()) return kBroken;
   const uint64_t entries = numbers.Short(directory);
   for (uint64_t i = 0; i < entries; ++i) {
     const uint64_t offset = directory + 2 + i * kEntryBytes;
-    if (offset + kEntryBytes > tiff.size()) break;
-    const uint32_t value = OrientationOfEntry(numbers, offset);
-    if (value >= 1 && value <= 8) return static_cast<int>(value);
+    if (offset + kEntryBytes > tiff.size()) return kBroken;
+    const std::optional<ExifReading> reading = ReadEntry(numbers, offset);
+    if (reading.has_value()) return *reading;
   }
-  return kAsStored;
+  return {};
 }
 
 }  // namespace shardmill

@@ -8,9 +8,15 @@
 
 namespace shardmill {
 
-// 1 … 8 from `tiff`, which starts at the TIFF header ("II*\0" or "MM\0*"). 1, "as stored", when
-// there is no such tag, its value is none of the eight, or the structure is broken: metadata
-// that nobody can read is no reason to refuse sound pixels.
-int ExifOrientation(std::string_view tiff);
+struct ExifReading {
+  int orientation = 1;  // 1 … 8
+  bool broken = false;  // the structure, or the value is none of the eight
+};
+
+// Of `tiff`, which starts at the TIFF header ("II*\0" or "MM\0*"). 1, "as stored", when there is no
+// such tag or it is broken: metadata that nobody can read is no reason to refuse sound pixels, but
+// the picture may lie on its side, which the packer reports. Empty data are not broken.
+ExifReading ReadExif(std::string_view tiff);
+inline int ExifOrientation(std::string_view tiff) { return ReadExif(tiff).orientation; }
 
 }  // namespace shardmill

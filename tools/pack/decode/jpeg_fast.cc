@@ -135,7 +135,9 @@ Status JpegFastDecoder::ReadHeader(const JpegOptions& options) {
   header_.was_cmyk = components == 4;
   header_.ink_inverted = header_.was_cmyk && decoder->saw_Adobe_marker != 0;
   header_.progressive = decoder->progressive_mode != 0;
-  header_.orientation = ExifOrientation(session_->Exif());
+  const ExifReading exif = ReadExif(session_->Exif());
+  header_.orientation = exif.orientation;
+  header_.broken_exif = exif.broken;
   decoder->out_color_space = components == 1 ? JCS_GRAYSCALE : components == 3 ? JCS_RGB : JCS_CMYK;
   decoder->scale_num = 1;
   decoder->scale_denom = static_cast<unsigned>(options.scale_denominator);

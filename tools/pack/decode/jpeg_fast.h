@@ -34,6 +34,7 @@ struct JpegHeader {
   bool ink_inverted = false;  // …and 0 means full ink, as Adobe's programs write it
   bool progressive = false;
   int orientation = 1;  // 1 … 8, as EXIF counts; not applied
+  bool broken_exif = false;
 };
 
 struct JpegWindow {

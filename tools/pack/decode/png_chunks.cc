@@ -185,7 +185,9 @@ Status ReadBodyChunk(const Chunk& chunk, std::string_view previous_type, PngChun
   if (chunk.type == "tRNS") {
     ReadTransparency(chunk, png);
   } else if (chunk.type == "eXIf") {
-    png->orientation = ExifOrientation(chunk.body);
+    const ExifReading exif = ReadExif(chunk.body);
+    png->orientation = exif.orientation;
+    png->broken_exif = exif.broken;
   } else if (chunk.type == "acTL" || chunk.type == "fcTL" || chunk.type == "fdAT") {
     png->animated = true;
   } else if (chunk.Critical()) {

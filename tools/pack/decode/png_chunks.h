@@ -41,7 +41,8 @@ struct PngChunks {
   // tRNS of a gray or RGB file: the one colour that is transparent (gray: the first number).
   bool has_transparent_color = false;
   std::array<uint16_t, 3> transparent_color = {};
-  int orientation = 1;                       // from eXIf, see exif_orientation.h
+  int orientation = 1;  // from eXIf, see exif_orientation.h
+  bool broken_exif = false;
   std::vector<std::string_view> image_data;  // the bodies of the IDAT chunks; views into `file`
   int64_t trailing_bytes = 0;                // after the end chunk: worth a note, no damage
   std::string oddity;  // not empty: a chunk that asks for another decoder, in words

@@ -228,7 +228,8 @@ Result<TiffHeader> TiffReader::ReadHeader() {
   RETURN_IF_ERROR(ReadSampleForm(&header));
   RETURN_IF_ERROR(ReadColors(&header));
   const uint32_t orientation = Number(TIFFTAG_ORIENTATION, 1);
-  header.orientation = orientation >= 1 && orientation <= 8 ? static_cast<int>(orientation) : 1;
+  header.broken_orientation = orientation < 1 || orientation > 8;
+  if (!header.broken_orientation) header.orientation = static_cast<int>(orientation);
   ReadNoData(&header);
   return header;
 }

@@ -139,7 +139,7 @@ Status ReadCamvid(const LayoutInput& input, InputSet* set) {
     set->lists.push_back(list_file);
     std::map<std::string, InputSplit> listed;
     if (!input.options.LeavesOut(split)) {
-      ASSIGN_OR_RETURN(listed, ReadPairList(input.listing, list_file));
+      ASSIGN_OR_RETURN(listed, ReadPairList(input.listing, list_file, &set->notes));
     }
     RETURN_IF_ERROR(AddSplit(split, std::move(listed[""]), set));
   }

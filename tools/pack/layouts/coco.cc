@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "reader/base/file.h"
+#include "reader/names.h"
 #include "tools/pack/annotations/coco_index.h"
+#include "tools/pack/class_label.h"
 #include "tools/pack/file_format.h"
 #include "tools/pack/layouts/drawn_classes.h"
 #include "tools/pack/layouts/layout_parts.h"
@@ -58,6 +60,11 @@ class CocoReader {
 
  private:
   Status ReadFile(const AnnotationFile& file);
+  // Drawn areas leave pixels that no area covers.
+  bool HasBackground() const { return kind_.form == LabelForm::kCoco; }
+  Status CheckCategories(const std::vector<CocoCategory>& categories) const;
+  Result<std::vector<ClassInfo>> ClassesOf(const std::vector<CocoCategory>& categories,
+                                           ValueMap* map) const;
   Status AddClasses(const CocoIndex& index);
   Status AddImage(const AnnotationFile& file, const CocoImage& image, InputSplit* split);
   Status AddPicture(const AnnotationFile& file, const CocoImage& image, Sample* sample);
@@ -93,31 +100,70 @@ Status CocoReader::CheckClassTable(const std::vector<std::string>& names) const 
   return OkStatus();
 }
 
-// The first file makes the class table; the others must have the same categories.
-Status CocoReader::AddClasses(const CocoIndex& index) {
-  const bool things_only = kind_.form == LabelForm::kCoco;
-  ValueMap map;
-  std::vector<ClassInfo> classes;
-  if (things_only) classes.push_back({0, "background", std::nullopt});
-  for (const CocoCategory& category : index.categories) {
+// Two categories of one name would be two classes that no report tells apart.
+Status CocoReader::CheckCategories(const std::vector<CocoCategory>& categories) const {
+  if (categories.empty()) return InvalidArgumentError("there are no categories");
+  const bool merged = !input_.classes.empty() && input_.options.map.has_value();
+  std::map<std::string, int64_t> ids;
+  for (const CocoCategory& category : categories) {
     if (category.id < 0 || category.id > kMaxCategoryId) {
       return InvalidArgumentError("category id " + std::to_string(category.id) +
                                   " is not one from 0 to 60,000");
     }
+    if (!IsRecordKey(category.name)) {
+      return InvalidArgumentError("category " + std::to_string(category.id) +
+                                  " has no usable name");
+    }
+    const bool is_background = HasBackground() && MeansBackground(category.name);
+    const auto [other, is_new] =
+        ids.emplace(is_background ? "background" : category.name, category.id);
+    if (is_new || merged) continue;
+    return InvalidArgumentError("categories " + std::to_string(other->second) + " and " +
+                                std::to_string(category.id) + " have one name, '" + category.name +
+                                "'; rename one, or say which class each id is with --classes FILE "
+                                "and --map FILE");
+  }
+  return OkStatus();
+}
+
+// The classes of the categories, and the class id of each category's. Where areas are drawn, the
+// category of the background is the class of what no area covers; else a class 0 is made for it.
+Result<std::vector<ClassInfo>> CocoReader::ClassesOf(const std::vector<CocoCategory>& categories,
+                                                     ValueMap* map) const {
+  const bool keep_ids = input_.options.keep_category_ids;
+  const auto background =
+      std::find_if(categories.begin(), categories.end(), [this](const CocoCategory& category) {
+        return HasBackground() && MeansBackground(category.name);
+      });
+  std::vector<ClassInfo> classes;
+  if (HasBackground() && background == categories.end()) {
+    classes.push_back({0, "background", std::nullopt});
+  } else if (HasBackground() && !keep_ids) {
+    map->ids[static_cast<uint32_t>(background->id)] = 0;
+    classes.push_back({0, background->name, std::nullopt});
+  }
+  for (const CocoCategory& category : categories) {
     const auto id = static_cast<uint32_t>(category.id);
-    if (input_.options.keep_category_ids && things_only && id == 0) {
+    if (map->ids.count(id) > 0) continue;
+    if (keep_ids && id < classes.size()) {
       return InvalidArgumentError(
           "category id 0 is needed for the background; leave out "
           "--category-ids raw");
     }
-    while (input_.options.keep_category_ids && classes.size() < id) {
-      const auto unused = static_cast<uint32_t>(classes.size());
-      classes.push_back(UnusedClass(unused));
+    while (keep_ids && classes.size() < id) {
+      classes.push_back(UnusedClass(static_cast<uint32_t>(classes.size())));
     }
-    map.ids[id] = static_cast<uint32_t>(classes.size());
-    classes.push_back({static_cast<uint32_t>(classes.size()), category.name, std::nullopt});
+    map->ids[id] = static_cast<uint32_t>(classes.size());
+    classes.push_back({map->ids[id], category.name, std::nullopt});
   }
-  if (index.categories.empty()) return InvalidArgumentError("there are no categories");
+  return classes;
+}
+
+// The first file makes the class table; the others must have the same categories.
+Status CocoReader::AddClasses(const CocoIndex& index) {
+  RETURN_IF_ERROR(CheckCategories(index.categories));
+  ValueMap map;
+  ASSIGN_OR_RETURN(std::vector<ClassInfo> classes, ClassesOf(index.categories, &map));
   std::vector<std::string> names;
   for (const ClassInfo& info : classes) names.push_back(info.name);
   if (set_->labels.map.has_value() && (map.ids != set_->labels.map->ids || names != names_)) {
@@ -131,8 +177,11 @@ Status CocoReader::AddClasses(const CocoIndex& index) {
                           " on; the recipe's map holds all of them");
     set_->labels.map = std::move(map);
     set_->classes = input_.classes.empty() ? std::move(classes) : input_.classes;
+    for (std::string& note : NoteSimilarNames(set_->classes)) {
+      set_->notes.push_back(std::move(note));
+    }
   }
-  if (!things_only) return OkStatus();
+  if (!HasBackground()) return OkStatus();
   const auto background = FindBackground(set_->classes);
   set_->labels.background = background.value_or(0);
   if (background.has_value()) return OkStatus();

@@ -16,10 +16,7 @@ namespace {
 
 constexpr char kBackground[] = "_background_";
 
-bool IsBackground(const ClassInfo& info) {
-  const std::string name = LowerCase(info.name);
-  return name == kBackground || name == "background";
-}
+bool IsBackground(const ClassInfo& info) { return MeansBackground(info.name); }
 
 void Number(std::vector<ClassInfo>* classes) {
   for (size_t i = 0; i < classes->size(); ++i) (*classes)[i].id = static_cast<uint32_t>(i);
@@ -72,7 +69,7 @@ Status UseNames(const std::vector<std::string>& names, InputSet* set) {
   classes.clear();
   std::set<std::string> labels;
   for (const std::string& name : names) {
-    if (!MeansIgnore(name) && !IsBackground({0, name, std::nullopt})) labels.insert(name);
+    if (!MeansIgnore(name) && !MeansBackground(name)) labels.insert(name);
   }
   ASSIGN_OR_RETURN(const auto ids, IdsOfLabels(labels));
   if (ids.has_value() && !ids->empty()) return UseNumbers(*ids, set);
@@ -92,6 +89,11 @@ Status UseNames(const std::vector<std::string>& names, InputSet* set) {
 }
 
 }  // namespace
+
+bool MeansBackground(const std::string& name) {
+  const std::string lower = LowerCase(name);
+  return lower == kBackground || lower == "background";
+}
 
 std::optional<uint32_t> FindBackground(const std::vector<ClassInfo>& classes) {
   const auto found = std::find_if(classes.begin(), classes.end(), IsBackground);

@@ -10,7 +10,9 @@
 
 namespace shardmill {
 
-// The class of pixels that no shape covers: "background" or "_background_", in any case.
+// Names of the class of pixels that no shape covers: "background" or "_background_", in any case.
+bool MeansBackground(const std::string& name);
+// That class.
 std::optional<uint32_t> FindBackground(const std::vector<ClassInfo>& classes);
 
 // The user's table or one at the top of the folder, whose ids stay as they are; or else `names` in

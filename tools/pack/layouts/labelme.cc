@@ -20,9 +20,10 @@ constexpr uint64_t kMaxBytesTried = uint64_t{1} << 26;  // to recognise the layo
 
 // What the layout needs of a JSON file.
 struct Annotation {
-  std::string image;  // below the source folder; empty: the image is in the JSON file alone
+  std::string image;  // below the source folder; empty: it leaves the folder
   // Another place: beside the JSON file, when the path is one of another machine.
   std::string image_beside;
+  bool holds_image = false;
   std::set<std::string> labels;  // empty: there are no shapes
 };
 
@@ -57,6 +58,7 @@ Result<Annotation> ParseAnnotation(const std::string& text, const std::string& j
     if (TrimBlanks(label).empty()) return InvalidArgumentError("it has a shape without a label");
     annotation.labels.insert(label);
   }
+  annotation.holds_image = !TextMember(document, "imageData").empty();
   std::string image = TextMember(document, "imagePath");
   const bool on_windows = image.find('\\') != std::string::npos;
   for (char& c : image) c = c == '\\' ? '/' : c;
@@ -77,11 +79,13 @@ class LabelmeReader {
 
  private:
   Status AddFile(const ListedFile& file);
+  // Of a file that holds its image.
+  Result<Sample> MakeEmbedded(const ListedFile& file, const Annotation& annotation);
 
   const LayoutInput& input_;
   InputSet* set_;
   std::set<std::string> labels_;
-  uint64_t without_shapes_ = 0;
+  uint64_t without_shapes_ = 0, embedded_ = 0;
   std::map<std::string, InputSplit> splits_;  // by usual name, "" for none
 };
 
@@ -102,17 +106,30 @@ Status LabelmeReader::AddFile(const ListedFile& file) {
   if (image == nullptr && !annotation->image_beside.empty()) {
     image = input_.listing.Find(annotation->image_beside);
   }
-  if (image == nullptr) {
+  if (image == nullptr && !annotation->holds_image) {
     split->problems.push_back({key, "its image '" + annotation->image +
-                                        "' is not in the source folder; images that are stored in "
-                                        "the JSON file alone must be exported first"});
+                                        "' is neither in the source folder nor in the file"});
     return OkStatus();
   }
   without_shapes_ += annotation->labels.empty() ? 1 : 0;
-  set_->unlisted.folders.insert(FolderAbove(image->path));
-  ASSIGN_OR_RETURN(Sample sample, MakePair(*image, file));
+  if (image != nullptr) set_->unlisted.folders.insert(FolderAbove(image->path));
+  ASSIGN_OR_RETURN(Sample sample,
+                   image != nullptr ? MakePair(*image, file) : MakeEmbedded(file, *annotation));
   split->samples.push_back(std::move(sample));
   return OkStatus();
+}
+
+// The key is that of the image file, as if it lay there.
+Result<Sample> LabelmeReader::MakeEmbedded(const ListedFile& file, const Annotation& annotation) {
+  ++embedded_;
+  const std::string& beside = annotation.image_beside;
+  const std::string& image = beside.empty() ? annotation.image : beside;
+  Sample sample;
+  ASSIGN_OR_RETURN(sample.key, RecordKey(image.empty() ? file.path : image));
+  sample.label = {file.path, file.bytes, file.changed_ns};
+  sample.image = sample.label;
+  sample.image_is_embedded = true;
+  return sample;
 }
 
 Status LabelmeReader::Read() {
@@ -126,6 +143,11 @@ Status LabelmeReader::Read() {
   if (without_shapes_ > 0) {
     set_->notes.push_back(std::to_string(without_shapes_) +
                           " images have no shapes and are background alone");
+  }
+  if (embedded_ > 0) {
+    set_->notes.push_back(std::to_string(embedded_) +
+                          " images are not in the folder and are taken from the JSON files, which "
+                          "hold them");
   }
   RETURN_IF_ERROR(UseDrawnClasses(input_, {labels_.begin(), labels_.end()}, set_));
   for (auto& [name, split] : splits_) {

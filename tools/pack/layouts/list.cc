@@ -115,9 +115,8 @@ Status ClassListReader::ReadList(const List& list) {
   }
   if (missing.size() == 1 && rows_.size() > before && missing[0].row.line == 1) {
     const ListedPair& words = missing[0].row.cuts.back();
-    if (!HasImageExtension(words.image) && words.image.find('/') == std::string::npos) {
-      set_->notes.push_back(list.file + " line 1 ('" + words.image + "', '" + words.label +
-                            "') is taken for the names of its columns: there is no such image");
+    if (!MayBePath(words.image)) {
+      set_->notes.push_back(DescribeHeader(list.file, words));
       return OkStatus();
     }
   }
@@ -216,7 +215,7 @@ Status ReadList(const LayoutInput& input, InputSet* set) {
   for (const List& list : lists) {
     std::map<std::string, InputSplit> parts;
     if (!input.options.LeavesOut(list.split) || list.split.empty()) {
-      ASSIGN_OR_RETURN(parts, ReadPairList(input.listing, list.file));
+      ASSIGN_OR_RETURN(parts, ReadPairList(input.listing, list.file, &set->notes));
     }
     RETURN_IF_ERROR(AddParts(std::move(parts), list, set));
   }

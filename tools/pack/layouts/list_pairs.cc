@@ -1,6 +1,8 @@
 #include "tools/pack/layouts/list_pairs.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "reader/base/file.h"
@@ -17,20 +19,26 @@ struct FoundPair {
 
 class PairListReader {
  public:
-  PairListReader(const FolderListing& listing, std::string list_file)
-      : listing_(listing), finder_(listing), list_file_(std::move(list_file)) {}
+  PairListReader(const FolderListing& listing, std::string list_file,
+                 std::vector<std::string>* notes)
+      : listing_(listing), finder_(listing), list_file_(std::move(list_file)), notes_(notes) {}
 
   Result<std::map<std::string, InputSplit>> Read();
 
  private:
   Status ReadRow(const ListRow& row);
+  // Of the first line, once the others are read: words of no file before pairs that are there.
+  bool NamesColumns(const ListRow& row) const;
   Status AddProblem(const ListRow& row);
+  std::string RawLabel(const std::string& label) const;
   Status AddSample(const ListRow& row, const FoundPair& found);
   std::string Where(uint64_t line) const { return list_file_ + " line " + std::to_string(line); }
 
   const FolderListing& listing_;
   const ListedFileFinder finder_;
   const std::string list_file_;
+  std::vector<std::string>* const notes_;
+  std::optional<ListRow> first_line_;  // when it names nothing that is there
   std::map<std::string, InputSplit> splits_;
   std::map<std::string, uint64_t> line_of_image_;
 };
@@ -39,7 +47,21 @@ Result<std::map<std::string, InputSplit>> PairListReader::Read() {
   ASSIGN_OR_RETURN(const std::vector<ListRow> rows,
                    ReadListRows(JoinPath(listing_.root, list_file_)));
   for (const ListRow& row : rows) RETURN_IF_ERROR(ReadRow(row));
+  if (!first_line_.has_value()) return std::move(splits_);
+  if (NamesColumns(*first_line_)) {
+    notes_->push_back(DescribeHeader(list_file_, first_line_->cuts[0]));
+  } else {
+    RETURN_IF_ERROR(AddProblem(*first_line_));
+  }
   return std::move(splits_);
+}
+
+bool PairListReader::NamesColumns(const ListRow& row) const {
+  const bool leads_anywhere = std::any_of(splits_.begin(), splits_.end(), [](const auto& split) {
+    return !split.second.samples.empty();
+  });
+  return leads_anywhere && row.cuts.size() == 1 && !MayBePath(row.cuts[0].image) &&
+         !MayBePath(row.cuts[0].label);
 }
 
 Status PairListReader::ReadRow(const ListRow& row) {
@@ -55,7 +77,10 @@ Status PairListReader::ReadRow(const ListRow& row) {
     }
     found = {image, label};
   }
-  return found.image == nullptr ? AddProblem(row) : AddSample(row, found);
+  if (found.image != nullptr) return AddSample(row, found);
+  if (row.line != 1) return AddProblem(row);
+  first_line_ = row;
+  return OkStatus();
 }
 
 Status PairListReader::AddProblem(const ListRow& row) {
@@ -73,8 +98,19 @@ Status PairListReader::AddProblem(const ListRow& row) {
   splits_[row.split].problems.push_back(
       {key, Where(row.line) + " names " +
                 (image_missing ? "image " + pair.image : "label " + pair.label) +
-                ", which does not exist in the source folder"});
+                ", which does not exist in the source folder" + RawLabel(pair.label)});
   return OkStatus();
+}
+
+// The training ids of Cityscapes are made from the raw ones, which are what the set comes with.
+std::string PairListReader::RawLabel(const std::string& label) const {
+  constexpr std::string_view kTrainIds = "labelTrainIds", kRawIds = "labelIds";
+  const size_t place = label.rfind(kTrainIds);
+  if (place == std::string::npos) return "";
+  std::string raw = label;
+  raw.replace(place, kTrainIds.size(), kRawIds);
+  if (finder_.Find(raw) == nullptr) return "";
+  return "; " + raw + " is there: name it in the list, and --map cityscapes makes those ids of it";
 }
 
 Status PairListReader::AddSample(const ListRow& row, const FoundPair& found) {
@@ -91,8 +127,9 @@ Status PairListReader::AddSample(const ListRow& row, const FoundPair& found) {
 }  // namespace
 
 Result<std::map<std::string, InputSplit>> ReadPairList(const FolderListing& listing,
-                                                       const std::string& list_file) {
-  return PairListReader(listing, list_file).Read();
+                                                       const std::string& list_file,
+                                                       std::vector<std::string>* notes) {
+  return PairListReader(listing, list_file, notes).Read();
 }
 
 }  // namespace shardmill

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "reader/base/status.h"
 #include "tools/pack/input_set.h"
@@ -13,8 +14,10 @@ namespace shardmill {
 // Reads the pairs of a list file, which lies below the listing's root. What a line names and is
 // not there becomes a problem. InvalidArgument for a line that can be read in two ways, and for an
 // image that two lines name.
-// By the list's split column; under "" when it has none.
+// By the list's split column; under "" when it has none. A first line of words that name no files,
+// before lines that do, is taken for names of columns, which `notes` tells.
 Result<std::map<std::string, InputSplit>> ReadPairList(const FolderListing& listing,
-                                                       const std::string& list_file);
+                                                       const std::string& list_file,
+                                                       std::vector<std::string>* notes);
 
 }  // namespace shardmill

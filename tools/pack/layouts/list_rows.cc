@@ -201,6 +201,15 @@ bool IsListHeader(const std::vector<std::string>& fields) {
   return ParseHeader(fields).has_value();
 }
 
+bool MayBePath(std::string_view word) {
+  return HasImageExtension(word) || word.find_first_of("/\\") != std::string_view::npos;
+}
+
+std::string DescribeHeader(const std::string& list_file, const ListedPair& words) {
+  return list_file + " line 1 ('" + words.image + "', '" + words.label +
+         "') is taken for the names of its columns: there is no such image";
+}
+
 const ListedFile* ListedFileFinder::Find(std::string_view listed) const {
   std::string with_slashes(listed);
   if (listed.find('/') == std::string_view::npos) {

@@ -47,6 +47,11 @@ Result<std::vector<ListRow>> ReadListRows(const std::string& path);
 // True for a line that names the columns of a list.
 bool IsListHeader(const std::vector<std::string>& fields);
 
+// False for words without folder and extension, as they name columns.
+bool MayBePath(std::string_view word);
+// A note that a first line is taken for names of columns, in words of its own, as "id,breed".
+std::string DescribeHeader(const std::string& list_file, const ListedPair& words);
+
 // Finds the files that lists of other machines mean.
 class ListedFileFinder {
  public:

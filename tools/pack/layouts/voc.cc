@@ -145,6 +145,7 @@ Status VocReader::Read() {
     }
     const bool unlabelled = usual == "test" && split.samples.empty() && split.inputs() > 0;
     if (unlabelled && !WantsUnlabelled(input_, usual, "none of its images has a mask", set_)) {
+      set_->unlisted.reason = "no list of a split that is packed names it";
       continue;
     }
     RETURN_IF_ERROR(AddSplit(list, std::move(split), set_));

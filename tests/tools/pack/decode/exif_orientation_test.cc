@@ -13,12 +13,14 @@ TEST(ExifOrientation, AllEightValuesInBothByteOrders) {
   for (int value = 1; value <= 8; ++value) {
     EXPECT_EQ(ExifOrientation(BuildExif(value, ByteOrder::kLittle)), value);
     EXPECT_EQ(ExifOrientation(BuildExif(value, ByteOrder::kBig)), value);
+    EXPECT_FALSE(ReadExif(BuildExif(value, ByteOrder::kBig)).broken);
   }
 }
 
 TEST(ExifOrientation, ValueOutsideTheEightIsAsStored) {
   for (const int value : {0, 9, 255, 65535}) {
     EXPECT_EQ(ExifOrientation(BuildExif(value, ByteOrder::kLittle)), 1) << value;
+    EXPECT_TRUE(ReadExif(BuildExif(value, ByteOrder::kLittle)).broken) << value;
   }
 }
 
@@ -27,8 +29,9 @@ TEST(ExifOrientation, EveryCutIsReadOrAsStored) {
   for (size_t size = 0; size < whole.size(); ++size) {
     // A copy of its own, so that the address sanitizer sees reads behind its end.
     const std::string cut(whole.data(), size);
-    const int orientation = ExifOrientation(cut);
-    EXPECT_TRUE(orientation == 1 || orientation == 6) << size;
+    const ExifReading reading = ReadExif(cut);
+    EXPECT_TRUE(reading.orientation == 6 || reading.broken || size == 0) << size;
+    EXPECT_FALSE(reading.orientation == 6 && reading.broken) << size;
   }
 }
 

@@ -164,6 +164,17 @@ speed() { # PRECISION STEPS: U-Net, without evaluations
   fi
 }
 
+# The same network has been trained before, with the same file.
+second_start() { # OUTPUT of a training
+  local name="plans of a second start" built
+  built=$(sed -n 's/.*plans of convolutions: \([0-9]*\) built, .*/\1/p' <<<"$1" | head -n 1)
+  if [ "$built" = 0 ]; then
+    row "$name" passed 0 "all from the file" "built=0"
+  else
+    row "$name" failed 0 "${built:-unknown}, must be 0, were built" "built=$built"
+  fi
+}
+
 # bf16, channels last, compiled, its batch in the memory of the GPU already.
 beside_pytorch() { # OURS: images/s
   local name="beside PyTorch" start=$SECONDS theirs ratio
@@ -244,7 +255,9 @@ tests "op table beside reference" 60 "$here/cuda_ops_test" --gtest_filter=-*Nccl
 tests "eager = captured" 60 "$here/device_kernels_test" --gtest_filter=*Captured*
 tests "NCCL, 1 rank" 60 "$here/cuda_ops_test" --gtest_filter=*Nccl*
 overfit
+output=
 speed f32 60
+second_start "$output"
 speed tf32 120
 unet_rate=
 speed bf16 200

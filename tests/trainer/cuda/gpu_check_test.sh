@@ -20,8 +20,9 @@ passing_tests() { # FILE COUNT
   fake "$1" "[==========] $2 tests from 1 test suite ran. (3 ms total)" "[  PASSED  ] $2 tests."
 }
 
-trained() { # SCORE WAITING
-  fake "$work/set/shardmill-train" '{' '  "complete": true,' "  \"best_score\": $1," \
+trained() { # SCORE WAITING [PLANS_BUILT]
+  fake "$work/set/shardmill-train" \
+    "note: plans of convolutions: ${3:-0} built, 66 from plans" '{' '  "complete": true,' "  \"best_score\": $1," \
     '  "images_per_s": 1500.5,' "  \"waiting_share\": $2," '  "seconds": 4.2' '}'
 }
 
@@ -84,8 +85,8 @@ expect_text() { # TEXT
 scripts=("$1" "$2")
 make_folder "${scripts[@]}"
 run 0
-expect_text '12 passed, 0 failed, 0 skipped'
-expect_json 'r["device"] == "NVIDIA H200, 580.95" and r["passed"] == 12'
+expect_text '13 passed, 0 failed, 0 skipped'
+expect_json 'r["device"] == "NVIDIA H200, 580.95" and r["passed"] == 13'
 expect_json 'c["U-Net, bf16"]["values"] == {"images_per_s": 1500.5, "waiting_share": 0.001}'
 expect_json 'c["beside PyTorch"]["values"]["ratio"] == 1.5'
 expect_json 'r["bandwidths"][1] == {"kernel": "cross-entropy + gradient", "microseconds": 70.5,
@@ -96,7 +97,7 @@ expect_json 'c["overfitting"]["values"]["miou"] == 0.97'
 EXIT=1 fake "$work/set/device_kernels_test" 'device_kernels_test.cc:34: Failure' \
   'shape "1 x 5 x 7 x 3"	of \y' '[  FAILED  ] 1 test, listed below:'
 run 1
-expect_text '10 passed, 2 failed, 0 skipped'
+expect_text '11 passed, 2 failed, 0 skipped'
 expect_json 'c["kernels beside the host"]["result"] == "failed"'
 expect_text 'device_kernels_test.cc:34: Failure'
 
@@ -116,6 +117,12 @@ run 1
 expect_json 'c["overfitting"]["result"] == "failed" and r["failed"] == 5'
 expect_json 'c["beside PyTorch"]["values"]["ratio"] == 1.07'
 
+# A second start that builds plans again.
+make_folder "${scripts[@]}"
+trained 0.97 0.001 12
+run 1
+expect_json 'c["plans of a second start"]["values"] == {"built": 12} and r["failed"] == 1'
+
 # A training that ends with an error and quotes; nothing is left to compare.
 make_folder "${scripts[@]}"
 EXIT=5 fake "$work/set/shardmill-train" 'error: no "bf16" \ here'
@@ -129,7 +136,7 @@ EXIT=1 fake "$work/bin/python3" 'no module'
 rm "$work/bin/compute-sanitizer"
 if ! command -v compute-sanitizer >/dev/null; then
   CUDA_HOME=/nonexistent run 0
-  expect_text '10 passed, 0 failed, 2 skipped'
+  expect_text '11 passed, 0 failed, 2 skipped'
 fi
 
 # No GPU.

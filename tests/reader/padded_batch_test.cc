@@ -15,12 +15,6 @@
 namespace shardmill {
 namespace {
 
-std::shared_ptr<const Dataset> OpenRagged(const std::string& name, const RaggedOptions& options) {
-  auto dataset = Dataset::Open(WriteRaggedDataset(name, options), "train");
-  EXPECT_TRUE(dataset.ok()) << dataset.status().ToString();
-  return *dataset;
-}
-
 BatchLoaderOptions Options() {
   BatchLoaderOptions options;
   options.split = "train";

@@ -1,5 +1,7 @@
 #include "tests/reader/ragged_dataset.h"
 
+#include <gtest/gtest.h>
+
 #include "reader/keyed_permutation.h"
 #include "tests/reader/test_dataset.h"
 
@@ -116,6 +118,12 @@ std::string WriteRaggedDataset(const std::string& name, const RaggedOptions& opt
         SetTestKey("record" + std::to_string(record), &encoded);
         return encoded;
       });
+}
+
+std::shared_ptr<const Dataset> OpenRagged(const std::string& name, const RaggedOptions& options) {
+  auto dataset = Dataset::Open(WriteRaggedDataset(name, options), "train");
+  EXPECT_TRUE(dataset.ok()) << dataset.status().ToString();
+  return *dataset;
 }
 
 }  // namespace shardmill

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "reader/dataset.h"
 #include "reader/schema.h"
 
 namespace shardmill {
@@ -25,6 +27,8 @@ struct RaggedOptions {
 
 // Writes the split "train" to a new folder and returns its path.
 std::string WriteRaggedDataset(const std::string& name, const RaggedOptions& options);
+// The same, opened.
+std::shared_ptr<const Dataset> OpenRagged(const std::string& name, const RaggedOptions& options);
 
 int64_t RaggedLength(uint64_t record);                                // T: 0 to 19
 int64_t RaggedHeight(uint64_t record, const RaggedOptions& options);  // 3 to 12

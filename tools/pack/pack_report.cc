@@ -9,6 +9,7 @@
 #include "reader/console/units.h"
 #include "reader/statistics.h"
 #include "tools/pack/unused_class.h"
+#include "tools/text_by_file.h"
 
 namespace shardmill {
 namespace {
@@ -19,11 +20,6 @@ std::string Format(const char* format, double value) {
   char text[48];
   std::snprintf(text, sizeof text, format, value);
   return text;
-}
-
-// "1 record", "2 records"
-std::string Count(uint64_t count, const std::string& noun) {
-  return FormatCount(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 std::string ColorText(const ClassInfo& info) {
@@ -68,7 +64,7 @@ std::string ShardsText(const PackReport& report) {
   std::string text;
   if (written.result.kept_shards > 0) {
     text += "  " + FormatCount(written.result.kept_shards) + " of " +
-            Count(written.result.shards(), "shard") + " kept from an earlier run\n";
+            CountOf(written.result.shards(), "shard") + " kept from an earlier run\n";
   }
   if (written.complete) return text;
   if (written.missing.empty()) {
@@ -80,8 +76,8 @@ std::string ShardsText(const PackReport& report) {
 }
 
 std::string SplitLine(const SplitResult& split, bool arrays) {
-  return "  " + split.name + ": " + Count(split.records, "record") + " in " +
-         Count(split.shards, "shard") + ", " + FormatBytes(split.source_bytes) + " → " +
+  return "  " + split.name + ": " + CountOf(split.records, "record") + " in " +
+         CountOf(split.shards, "shard") + ", " + FormatBytes(split.source_bytes) + " → " +
          FormatBytes(split.shard_bytes) + (arrays ? " (arrays " : " (images ") +
          FormatBytes(split.image_bytes) + ", labels " + FormatBytes(split.label_bytes) + ")\n";
 }
@@ -153,22 +149,22 @@ uint64_t DroppedRecords(const PackResult& result) {
 std::string ConversionsText(const PackResult& result) {
   std::string text;
   for (const auto& [what, count] : ConvertedImages(result)) {
-    text += "  converted: " + what + ", " + Count(count, "image") + "\n";
+    text += "  converted: " + what + ", " + CountOf(count, "image") + "\n";
   }
   std::string kinds;
   for (int i = 0; i < kLabelKindCount; ++i) {
     const uint64_t count = result.label_kinds[static_cast<size_t>(i)];
     if (count == 0) continue;
     kinds += (kinds.empty() ? "" : ", ") + std::string(LabelKindName(static_cast<LabelKind>(i))) +
-             " (" + Count(count, "file") + ")";
+             " (" + CountOf(count, "file") + ")";
   }
   if (!kinds.empty()) text += "  labels read by: " + kinds + "\n";
   if (result.approximated_pixels > 0) {
-    text += "  labels rounded: " + Count(result.approximated_pixels, "pixel") + " of " +
-            Count(result.approximated_labels, "file") + " taken for the nearest class\n";
+    text += "  labels rounded: " + CountOf(result.approximated_pixels, "pixel") + " of " +
+            CountOf(result.approximated_labels, "file") + " taken for the nearest class\n";
   }
   if (result.shapes_without_area > 0) {
-    text += "  annotations: " + Count(result.shapes_without_area, "shape") +
+    text += "  annotations: " + CountOf(result.shapes_without_area, "shape") +
             " left out, which cover no pixel (points, lines, areas smaller than a pixel or outside "
             "the image)\n";
   }
@@ -179,7 +175,7 @@ std::string SkippedText(const PackResult& result) {
   std::string text;
   const uint64_t dropped = DroppedRecords(result);
   if (dropped > 0) {
-    text += "  dropped: " + Count(dropped, "window") + ", too much of them is ignored\n";
+    text += "  dropped: " + CountOf(dropped, "window") + ", too much of them is ignored\n";
   }
   size_t shown = 0;
   for (const SplitResult& split : result.splits) {
@@ -313,7 +309,7 @@ std::string SummaryText(const PackReport& report, bool colored) {
   }
   std::string text = EscapeControl(report.options->output) + ": " + FormatCount(result.packed()) +
                      " packed + " + FormatCount(result.skipped()) +
-                     " skipped = " + Count(result.inputs(), "input") + ", " +
+                     " skipped = " + CountOf(result.inputs(), "input") + ", " +
                      FormatBytes(source_bytes) + " → " + FormatBytes(shard_bytes) + " in " +
                      FormatSeconds(report.seconds) + "\n";
   for (const SplitResult& split : result.splits)

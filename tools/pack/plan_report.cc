@@ -5,15 +5,12 @@
 #include "reader/console/terminal.h"
 #include "reader/console/units.h"
 #include "tools/pack/pack_report.h"
+#include "tools/text_by_file.h"
 
 namespace shardmill {
 namespace {
 
 constexpr size_t kProblemsShown = 20;
-
-std::string Count(uint64_t count, const std::string& noun) {
-  return FormatCount(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 // The numbers that --shards means.
 std::string ShardNumbers(uint64_t first, uint64_t count) {
@@ -23,11 +20,11 @@ std::string ShardNumbers(uint64_t first, uint64_t count) {
 }
 
 std::string SplitLine(const SplitPlan& split, uint64_t record_bytes, uint64_t first_shard) {
-  std::string text = "  " + split.name + ": " + Count(split.expected_records, "record") + " in " +
-                     Count(split.shard_count, "shard") + " (" +
+  std::string text = "  " + split.name + ": " + CountOf(split.expected_records, "record") + " in " +
+                     CountOf(split.shard_count, "shard") + " (" +
                      ShardNumbers(first_shard, split.shard_count) + "), " +
                      FormatBytes(split.expected_records * record_bytes) + " uncompressed";
-  if (!split.problems.empty()) text += ", " + Count(split.problems.size(), "input") + " left out";
+  if (!split.problems.empty()) text += ", " + CountOf(split.problems.size(), "input") + " left out";
   return text + "\n";
 }
 
@@ -46,8 +43,8 @@ std::vector<Problem> AllProblems(const PackReport& report) {
 std::string TrialText(const TrialResult& trial, int threads) {
   return "  about " + FormatBytes(trial.estimated_bytes) + " in " +
          FormatSeconds(trial.estimated_seconds) + " on " +
-         Count(static_cast<uint64_t>(threads), "thread") + " without writing, as " +
-         Count(trial.tried, "input") + " tried tell; " +
+         CountOf(static_cast<uint64_t>(threads), "thread") + " without writing, as " +
+         CountOf(trial.tried, "input") + " tried tell; " +
          (trial.problems.empty() ? "all of them can be packed"
                                  : FormatCount(trial.problems.size()) + " cannot be packed") +
          "\n";
@@ -57,7 +54,7 @@ std::string TrialText(const TrialResult& trial, int threads) {
 
 std::string PlanText(const PackReport& report) {
   const PackPlan& plan = *report.plan;
-  std::string text = "plan: " + Count(plan.inputs(), "input") + ", " +
+  std::string text = "plan: " + CountOf(plan.inputs(), "input") + ", " +
                      FormatBytes(plan.source_bytes()) + ", layout " + report.layout + "\n";
   uint64_t first_shard = 0;
   for (const SplitPlan& split : plan.splits) {

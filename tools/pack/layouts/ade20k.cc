@@ -94,11 +94,7 @@ Status FullReader::Read() {
   }
   if (others > 0) set_->notes.push_back(std::to_string(others) + " files of parts left out");
   for (auto& [name, split] : splits_) {
-    if (name.empty()) {
-      DivideByKey(std::move(split), set_);
-    } else {
-      RETURN_IF_ERROR(AddSplit(name, std::move(split), set_));
-    }
+    RETURN_IF_ERROR(AddOrDivide(name, std::move(split), set_));
   }
   return OkStatus();
 }

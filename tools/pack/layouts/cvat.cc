@@ -118,11 +118,7 @@ Status CvatReader::Read() {
                           " images have no shapes and are background alone");
   }
   for (auto& [name, split] : splits_) {
-    if (name.empty()) {
-      DivideByKey(std::move(split), set_);
-    } else {
-      RETURN_IF_ERROR(AddSplit(name, std::move(split), set_));
-    }
+    RETURN_IF_ERROR(AddOrDivide(name, std::move(split), set_));
   }
   return OkStatus();
 }

@@ -151,11 +151,7 @@ Status LabelmeReader::Read() {
   }
   RETURN_IF_ERROR(UseDrawnClasses(input_, {labels_.begin(), labels_.end()}, set_));
   for (auto& [name, split] : splits_) {
-    if (name.empty()) {
-      DivideByKey(std::move(split), set_);
-    } else {
-      RETURN_IF_ERROR(AddSplit(name, std::move(split), set_));
-    }
+    RETURN_IF_ERROR(AddOrDivide(name, std::move(split), set_));
   }
   return OkStatus();
 }

@@ -89,6 +89,12 @@ Status AddSplit(const std::string& folder_name, InputSplit pairs, InputSet* set)
   return OkStatus();
 }
 
+Status AddOrDivide(const std::string& folder_name, InputSplit pairs, InputSet* set) {
+  if (!folder_name.empty()) return AddSplit(folder_name, std::move(pairs), set);
+  DivideByKey(std::move(pairs), set);
+  return OkStatus();
+}
+
 Status LeaveOutUnlabelled(const LayoutInput& input, const std::string& folder,
                           const std::string& why, InputSet* set) {
   const std::string name(NameOf(folder));

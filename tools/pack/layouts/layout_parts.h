@@ -37,6 +37,8 @@ bool BeginsWith(std::string_view text, std::string_view begin);
 
 // Adds a split that may not have a usual name; InvalidArgument when it cannot be a name.
 Status AddSplit(const std::string& folder_name, InputSplit pairs, InputSet* set);
+// The same; where there is no name the inputs are divided into train and val by their keys.
+Status AddOrDivide(const std::string& folder_name, InputSplit pairs, InputSet* set);
 
 // For splits whose labels are not public. True when the split was asked for by name; else notes
 // that it is left out.

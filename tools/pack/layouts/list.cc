@@ -33,11 +33,7 @@ Status AddParts(std::map<std::string, InputSplit> parts, const List& list, Input
     std::move(part.problems.begin(), part.problems.end(), std::back_inserter(split.problems));
   }
   for (auto& [split, part] : splits) {
-    if (split.empty()) {
-      DivideByKey(std::move(part), set);
-    } else {
-      RETURN_IF_ERROR(AddSplit(split, std::move(part), set));
-    }
+    RETURN_IF_ERROR(AddOrDivide(split, std::move(part), set));
   }
   return OkStatus();
 }

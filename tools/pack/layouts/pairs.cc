@@ -204,11 +204,7 @@ Status ReadPairs(const LayoutInput& input, InputSet* set) {
       rules.images.except_suffix = rules.labels.suffix;
     }
     ASSIGN_OR_RETURN(InputSplit split, PairByStem(input.listing, pair.split, rules, &set->notes));
-    if (pair.split.empty()) {
-      DivideByKey(std::move(split), set);
-    } else {
-      RETURN_IF_ERROR(AddSplit(pair.split, std::move(split), set));
-    }
+    RETURN_IF_ERROR(AddOrDivide(pair.split, std::move(split), set));
   }
   return OkStatus();
 }

@@ -99,7 +99,8 @@ Status BatchGuard::CheckFinite(const FeedBatch& batch, const LossResult& loss,
 }
 
 Result<std::optional<OutlierEvent>> BatchGuard::CheckOutlier(const FeedBatch& batch,
-                                                             const LossResult& loss) {
+                                                             const LossResult& loss,
+                                                             bool is_updated) {
   const double mean = outliers_.mean();
   const std::optional<double> deviations = outliers_.Add(loss.Mean());
   if (!deviations) return std::optional<OutlierEvent>();
@@ -116,8 +117,10 @@ Result<std::optional<OutlierEvent>> BatchGuard::CheckOutlier(const FeedBatch& ba
   if (action != "stop") return std::optional<OutlierEvent>(std::move(event));
   return setup_.communicator->AbortTogether(
       InvalidArgumentError(OutlierText(event) +
-                           ". The weights were not changed by this step, and the last checkpoint "
-                           "is kept; go on with --resume and --outlier-action warn"));
+                           (is_updated ? ". The last checkpoint is kept"
+                                       : ". The weights were not changed by this step, and the "
+                                         "last checkpoint is kept") +
+                           "; go on with --resume and --outlier-action warn"));
 }
 
 }  // namespace shardmill

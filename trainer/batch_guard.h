@@ -27,7 +27,9 @@ class BatchGuard {
 
   // Of a finite step, likewise. With --outlier-action dump or stop the batch is kept in a file;
   // with stop the event is an error on all ranks.
-  Result<std::optional<OutlierEvent>> CheckOutlier(const FeedBatch& batch, const LossResult& loss);
+  // `is_updated`: the step has changed the weights already.
+  Result<std::optional<OutlierEvent>> CheckOutlier(const FeedBatch& batch, const LossResult& loss,
+                                                   bool is_updated);
 
  private:
   Result<std::vector<std::string>> RecordsOfAllRanks(const FeedBatch& batch) const;

@@ -120,7 +120,13 @@ Options ScheduleOptions() {
 Options RunOptions() {
   return {
       {"output", "Run", "DIR", "Folder for last.ckpt, best.ckpt, config.json and the logs"},
-      {"device", "Run", "NAME", "auto, cpu or cuda", 0, 0, {"auto", "cpu", "cuda"}},
+      {"device",
+       "Run",
+       "NAME",
+       "auto, cpu or cuda; cuda-host does on the host what a GPU does, slowly, to find faults",
+       0,
+       0,
+       {"auto", "cpu", "cuda", "cuda-host"}},
       {"precision",
        "Run",
        "NAME",

@@ -112,6 +112,9 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenTraining(std::shared_ptr<const D
   loader_options.augment = options.augment;
   loader_options.threads = options.threads;
   loader_options.trace_spans = options.trace_spans;
+  loader_options.slots = options.slots;
+  loader_options.allocate = options.allocate;
+  loader_options.release = options.release;
   loader_options.order = Order::kShuffled;
   if (IsRagged(task)) loader_options.buckets.field = task.image_field;
   loader_options.tail = TailPolicy::kDrop;

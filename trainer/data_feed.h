@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,10 @@ struct TrainingFeedOptions {
   Augment augment;
   int threads = 1;           // of the loader
   uint64_t trace_spans = 0;  // that the loader keeps for trace_lanes()
+  int slots = 3;             // batches of the loader, with those that are held
+  // Memory of the batches; see BatchLoaderOptions.
+  std::function<void*(uint64_t bytes)> allocate;
+  std::function<void(void* buffer, uint64_t bytes)> release;
 };
 
 // The most frames of a sequence of the split; the fixed number where all have the same.

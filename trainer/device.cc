@@ -9,6 +9,7 @@
 #include "reader/base/version.h"
 #include "reader/epoch_order.h"
 #include "trainer/cuda/plugin_library.h"
+#include "trainer/cuda/simulated/simulated_ops.h"
 #include "trainer/ops/onednn/onednn_backend.h"
 #include "trainer/ops/reference/reference_backend.h"
 
@@ -33,26 +34,49 @@ std::string PlansText(const PlanNumbers& numbers, const std::string& file) {
 
 Result<std::unique_ptr<OpTable>> OpenCudaOps(const DeviceRequest& request, Device* device) {
   ASSIGN_OR_RETURN(const CudaDevice cuda, OpenCudaDevice(request.local_rank));
-  if (request.deterministic) {
+  if (request.deterministic && request.ranks > 1) {
     return UnavailableError(
-        "GPUs do not give the same bits on any number of ranks yet, as "
-        "--deterministic asks");
-  }
-  if (request.precision == "bf16") {
-    return UnavailableError("training in bf16 is not there yet on GPUs; --precision tf32 is");
+        "sums over GPUs do not have the same bits on any number of them, as --deterministic asks; "
+        "use one GPU, or leave it out");
   }
   CudaOpsRequest wanted;
-  wanted.math = request.precision == "tf32" ? MathMode::kTf32 : MathMode::kF32;
+  wanted.math = request.precision == "bf16"   ? MathMode::kBf16
+                : request.precision == "tf32" ? MathMode::kTf32
+                                              : MathMode::kF32;
+  wanted.deterministic = request.deterministic;
   wanted.plan_cache = request.plan_cache;
   ASSIGN_OR_RETURN(auto ops, cuda.plugin->create_ops(wanted, &device->notice));
   device->name = cuda.name;
+  device->device_ops = ops.get();
   device->connect_ranks = cuda.plugin->connect_ranks;
   if (!request.plan_cache.empty()) {
     device->plans_text = [plugin = cuda.plugin, table = ops.get(), file = request.plan_cache] {
       return PlansText(plugin->plan_numbers(*table), file);
     };
   }
-  return ops;
+  if (request.deterministic) {
+    device->notice += (device->notice.empty() ? "" : "; ") +
+                      std::string(
+                          "on a GPU --deterministic gives the same bits on each run on "
+                          "GPUs of one kind, not those of other devices");
+  }
+  return std::unique_ptr<OpTable>(std::move(ops));
+}
+
+// The GPU's path on the host; nothing is recorded, as runs may be long.
+Result<Device> OpenSimulatedDevice(const DeviceRequest& request) {
+  if (request.deterministic && request.ranks > 1) {
+    return UnavailableError("--device cuda-host with --deterministic is for one rank");
+  }
+  auto runtime = std::make_unique<SimulatedRuntime>();
+  runtime->set_recording(false);
+  std::unique_ptr<DeviceOpTable> ops = CreateSimulatedOps(
+      request.precision == "bf16" ? ElementType::kBf16 : ElementType::kF32, std::move(runtime));
+  Device device;
+  device.threads = 1;
+  device.device_ops = ops.get();
+  device.ops = std::move(ops);
+  return device;
 }
 
 Result<int> SetThreads(const DeviceRequest& request) {
@@ -88,6 +112,7 @@ Result<Device> OpenDevice(const DeviceRequest& request) {
     device.ops = CreateReferenceOps(ElementType::kF32);
     return device;
   }
+  if (request.name == "cuda-host") return OpenSimulatedDevice(request);
   ASSIGN_OR_RETURN(device.threads, SetThreads(request));
   if (request.name == "cuda" || request.name == "auto") {
     auto ops = OpenCudaOps(request, &device);
@@ -111,13 +136,13 @@ Result<Device> OpenDevice(const DeviceRequest& request) {
 proto::Environment DescribeEnvironment(const Device& device) {
   proto::Environment environment;
   environment.set_program_version(std::string(kVersion));
-  const bool is_reference = device.ops->name() == "reference";
+  const bool is_simple = device.threads == 1 && device.ops->name() != "onednn";
   if (!device.name.empty()) {
     environment.set_backend("CUDA");
     environment.set_isa(device.name);
   } else {
-    environment.set_backend(is_reference ? "reference" : OnednnVersion());
-    environment.set_isa(is_reference ? "plain C++" : OnednnInstructionSet());
+    environment.set_backend(is_simple ? std::string(device.ops->name()) : OnednnVersion());
+    environment.set_isa(is_simple ? "plain C++" : OnednnInstructionSet());
   }
   environment.set_threads(device.threads);
   environment.set_epoch_order_version(kEpochOrderVersion);

@@ -15,8 +15,11 @@ namespace proto {
 class Environment;
 }  // namespace proto
 
+class DeviceOpTable;
+
 struct Device {
   std::unique_ptr<OpTable> ops;
+  DeviceOpTable* device_ops = nullptr;  // the same, of a GPU; else null
   int threads = 0;
   std::string name;    // of a GPU, with the versions of its libraries; else empty
   std::string notice;  // what a user should know about the choice; may be empty
@@ -31,17 +34,20 @@ struct Device {
 };
 
 struct DeviceRequest {
-  // auto, cpu, cuda, or reference (slow, one thread, for tests).
+  // auto, cpu or cuda; for tests, slow and with one thread, reference, or cuda-host, which does on
+  // the host what a GPU does.
   std::string name;
   int threads = 0;  // 0: one per CPU that this process may use
   // So many processes of this job share this host; this one is number `local_rank`, and takes the
   // GPU of that number.
   int local_ranks = 1;
   int local_rank = 0;
-  // The same bits on any number of ranks: what GPUs cannot do yet.
+  // The same bits on any number of ranks. Of GPUs: each time on one.
   bool deterministic = false;
-  std::string precision = "f32";  // bf16 for the convolutions of the CPU, tf32 for those of GPUs
-  std::string plan_cache;         // file that keeps the plans of a GPU's convolutions; empty: none
+  int ranks = 1;  // of the whole job
+  std::string precision =
+      "f32";               // bf16 also for all activations of GPUs; tf32 for their convolutions
+  std::string plan_cache;  // file that keeps the plans of a GPU's convolutions; empty: none
 };
 
 // Sets the number of compute threads of the process: call it once, before anything computes.

@@ -21,6 +21,11 @@ Status Graph::Prepare(const Shape& images, Phase phase) {
   return implementation_->PlanFor(images, phase).status();
 }
 
+Result<int64_t> Graph::ArenaBytesFor(const Shape& images, Phase phase) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<GraphPlan> plan, implementation_->MakePlan(images, phase));
+  return plan->arena_bytes();
+}
+
 Status Graph::SetLoss(const LossOptions& options) { return implementation_->SetLoss(options); }
 
 Status Graph::Forward(const ImageBatch& images, Phase phase) {

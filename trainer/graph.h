@@ -76,6 +76,9 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
+  // The bytes of arena that a shape needs, without keeping anything: what Prepare would allocate.
+  Result<int64_t> ArenaBytesFor(const Shape& images, Phase phase);
+
   // Plans memory and prepares the operations for a shape ahead of its first use. InvalidArgument
   // when the images are too small for the model.
   Status Prepare(const Shape& images, Phase phase);
@@ -109,7 +112,7 @@ class Graph {
   // The most likely class per pixel of the last Forward, [n, h, w] of u8 or u16 host memory.
   Status Predict(LabelType type, void* classes);
 
-  // The logits of the last Forward, [n, h, w, classes] of host memory (element type of the ops).
+  // The logits of the last Forward, [n, h, w, classes] of host memory: f32, or f64 of such ops.
   Status ReadLogits(void* logits);
   const Shape& logits_shape() const;  // of the last Forward
 
@@ -124,6 +127,7 @@ class Graph {
   std::vector<LayerTime> layer_times() const;
 
  private:
+  friend class GraphStep;
   class Implementation;
   explicit Graph(std::unique_ptr<Implementation> implementation);
   std::unique_ptr<Implementation> implementation_;

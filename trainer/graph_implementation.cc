@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "trainer/cuda/kernels/bfloat16.h"
 #include "trainer/hard_pixels.h"
 
 namespace shardmill {
@@ -59,18 +60,24 @@ Status Graph::Implementation::UploadNormalization(const GraphOptions& options) {
   return stream_->Synchronize();
 }
 
-Result<GraphPlan*> Graph::Implementation::PlanFor(const Shape& images, Phase phase) {
-  for (const auto& plan : plans_) {
-    if (plan->images_shape() == images && plan->phase() == phase) return plan.get();
-  }
+Result<std::unique_ptr<GraphPlan>> Graph::Implementation::MakePlan(const Shape& images,
+                                                                   Phase phase) {
   if (images.c != model_.input_channels) {
     return InvalidArgumentError("the images have " + std::to_string(images.c) +
                                 " channels, the model takes " +
                                 std::to_string(model_.input_channels));
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<GraphPlan> plan,
-                   GraphPlan::Create(&model_, &context_, images, phase));
-  RETURN_IF_ERROR(GrowArena(plan->arena_bytes()));
+  return GraphPlan::Create(&model_, &context_, images, phase);
+}
+
+Result<GraphPlan*> Graph::Implementation::PlanFor(const Shape& images, Phase phase) {
+  for (const auto& plan : plans_) {
+    if (plan->images_shape() == images && plan->phase() == phase) return plan.get();
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<GraphPlan> plan, MakePlan(images, phase));
+  if (Status status = GrowArena(plan->arena_bytes()); !status.ok()) {
+    return status.WithContext("the activations of " + ShapeText(images));
+  }
   plan->Bind(arena_.data());
   plans_.push_back(std::move(plan));
   return plans_.back().get();
@@ -161,7 +168,7 @@ Status Graph::Implementation::StageBatch(const ImageBatch& images) {
   return OkStatus();
 }
 
-Result<LossCall> Graph::Implementation::StageLoss(const LabelBatch& labels) {
+Result<LossCall> Graph::Implementation::LossOf(const LabelBatch& labels) {
   SHARDMILL_CHECK(labels.data != nullptr);
   const Shape& logits = Current().logits_shape();
   if (labels.n != logits.n || labels.h != logits.h || labels.w != logits.w) {
@@ -173,19 +180,32 @@ Result<LossCall> Graph::Implementation::StageLoss(const LabelBatch& labels) {
   call.shape = {logits, labels.type, loss_options_.ignore};
   call.workspace = Current().workspace();
   call.class_weights = static_cast<const float*>(class_weights_.data());
+  call.labels = labels.data;
+  call.row_weights = labels.row_weights;
+  return call;
+}
+
+Result<LossCall> Graph::Implementation::StageLoss(const LabelBatch& labels) {
+  ASSIGN_OR_RETURN(LossCall call, LossOf(labels));
+  const int64_t classes = call.shape.logits.c;
   ASSIGN_OR_RETURN(call.labels,
-                   staged_labels_.Stage(ops_, *stream_, labels.data, LabelBytes(labels, logits.c)));
+                   staged_labels_.Stage(ops_, *stream_, labels.data, LabelBytes(labels, classes)));
   if (labels.row_weights != nullptr) {
     ASSIGN_OR_RETURN(const void* rows,
                      staged_rows_.Stage(ops_, *stream_, labels.row_weights, labels.n * 4));
     call.row_weights = static_cast<const float*>(rows);
   }
-  if (Current().phase() == Phase::kEvaluation) return call;
-  call.cross_entropy = loss_options_.cross_entropy;
-  call.dice = loss_options_.dice;
-  call.label_smoothing = loss_options_.label_smoothing;
-  if (loss_options_.hard_probability > 0) RETURN_IF_ERROR(SelectHardPixels(&call));
+  RETURN_IF_ERROR(CompleteLoss(&call));
   return call;
+}
+
+// The terms of training.
+Status Graph::Implementation::CompleteLoss(LossCall* call) {
+  if (Current().phase() == Phase::kEvaluation) return OkStatus();
+  call->cross_entropy = loss_options_.cross_entropy;
+  call->dice = loss_options_.dice;
+  call->label_smoothing = loss_options_.label_smoothing;
+  return loss_options_.hard_probability > 0 ? SelectHardPixels(call) : OkStatus();
 }
 
 Status Graph::Implementation::SelectHardPixels(LossCall* call) {
@@ -238,7 +258,6 @@ Result<double> Graph::Implementation::LabelWeight(const LossCall& call) {
 Result<LossResult> Graph::Implementation::Loss(const LabelBatch& labels,
                                                std::optional<double> total_weight) {
   ASSIGN_OR_RETURN(const LossCall call, StageLoss(labels));
-  GraphPlan& plan = Current();
   const double* divisor = WeightSum();
   if (total_weight.has_value()) {
     divisor = TotalWeight();
@@ -246,16 +265,22 @@ Result<LossResult> Graph::Implementation::Loss(const LabelBatch& labels,
   }
   RETURN_IF_ERROR(Timed(&loss_time_, [&]() -> Status {
     RETURN_IF_ERROR(ops_->LossWeight(*stream_, call, WeightSum()));
-    RETURN_IF_ERROR(ops_->SoftmaxCrossEntropy(*stream_, call, plan.logits(), divisor, LossSum(),
-                                              plan.logits_gradient()));
-    if (call.dice == 0) return OkStatus();
-    return ops_->AddDiceLoss(*stream_, call, plan.logits(), divisor, LossSum(),
-                             plan.logits_gradient());
+    return EnqueueLoss(call, divisor, LossSum());
   }));
   LossResult result;
   ASSIGN_OR_RETURN(result.weight_sum, ReadSum(WeightSum()));
   ASSIGN_OR_RETURN(result.loss_sum, ReadSum(LossSum()));
   return result;
+}
+
+Status Graph::Implementation::EnqueueLoss(const LossCall& call, const double* divisor,
+                                          double* loss_sum) {
+  const GraphPlan& plan = Current();
+  RETURN_IF_ERROR(ops_->SoftmaxCrossEntropy(*stream_, call, plan.logits(), divisor, loss_sum,
+                                            plan.logits_gradient()));
+  if (call.dice == 0) return OkStatus();
+  return ops_->AddDiceLoss(*stream_, call, plan.logits(), divisor, loss_sum,
+                           plan.logits_gradient());
 }
 
 Status Graph::Implementation::ReportDone(const LayerParameters& parameters,
@@ -299,9 +324,15 @@ Status Graph::Implementation::Predict(LabelType type, void* classes) {
 }
 
 Status Graph::Implementation::ReadLogits(void* logits) {
-  const int64_t bytes = Current().logits_shape().Elements() * ElementBytes(ops_->element_type());
-  RETURN_IF_ERROR(ops_->CopyToHost(*stream_, Current().logits(), bytes, logits));
-  return stream_->Synchronize();
+  const int64_t elements = Current().logits_shape().Elements();
+  const ElementType type = ops_->element_type();
+  const bool is_narrow = type == ElementType::kBf16;
+  std::vector<Bfloat16> narrow(is_narrow ? elements : 0);
+  RETURN_IF_ERROR(ops_->CopyToHost(*stream_, Current().logits(), elements * ElementBytes(type),
+                                   is_narrow ? narrow.data() : logits));
+  RETURN_IF_ERROR(stream_->Synchronize());
+  for (size_t i = 0; i < narrow.size(); ++i) static_cast<float*>(logits)[i] = ToFloat(narrow[i]);
+  return OkStatus();
 }
 
 void Graph::Implementation::SetProfiling(bool enabled) {

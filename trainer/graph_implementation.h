@@ -49,10 +49,13 @@ class Graph::Implementation {
   explicit Implementation(OpTable* ops) : ops_(ops) {}
 
   Status Initialize(const ModelSpec& model, const GraphOptions& options);
+  Result<std::unique_ptr<GraphPlan>> MakePlan(const Shape& images, Phase phase);
   Result<GraphPlan*> PlanFor(const Shape& images, Phase phase);
   Status SetLoss(const LossOptions& options);
   Status Forward(const ImageBatch& images, Phase phase);
+  // The loss of labels in memory of the host, or of the op table.
   Result<LossCall> StageLoss(const LabelBatch& labels);
+  Result<LossCall> LossOf(const LabelBatch& labels);
   Result<double> LabelWeight(const LossCall& call);
   Result<LossResult> Loss(const LabelBatch& labels, std::optional<double> total_weight);
   Status Backward(const GradientDone& done);
@@ -71,7 +74,12 @@ class Graph::Implementation {
   const ResolvedModel& model() const { return model_; }
   int64_t arena_bytes() const { return arena_.bytes(); }
 
+  // The pieces of a step of a device; see graph_step.h.
+  friend class GraphStep;
+
  private:
+  Status CompleteLoss(LossCall* call);
+  Status EnqueueLoss(const LossCall& call, const double* divisor, double* loss_sum);
   // Device memory: mean and inverse deviation per channel; the three sums of the loss and the
   // limit of hard pixels.
   Status UploadNormalization(const GraphOptions& options);

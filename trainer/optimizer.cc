@@ -19,17 +19,6 @@ void UpdateAll(const UpdateFactors& given, int64_t count, float* __restrict p,
   }
 }
 
-int BuffersOf(const OptimizerOptions& options) {
-  switch (options.kind) {
-    case OptimizerKind::kSgd:
-      return options.momentum > 0 ? 1 : 0;
-    case OptimizerKind::kRmsProp:
-      return 1;
-    default:
-      return 2;
-  }
-}
-
 Status CheckOptions(const OptimizerOptions& options) {
   const auto in_unit = [](double value) { return value >= 0 && value < 1; };
   if (!(options.weight_decay >= 0)) return InvalidArgumentError("weight decay must be 0 or more");
@@ -58,6 +47,17 @@ Result<OptimizerKind> ParseOptimizerKind(std::string_view name) {
   if (name == "rmsprop") return OptimizerKind::kRmsProp;
   return InvalidArgumentError("unknown optimizer '" + std::string(name) +
                               "'; known: sgd, adam, adamw, rmsprop");
+}
+
+int MomentBuffers(const OptimizerOptions& options) {
+  switch (options.kind) {
+    case OptimizerKind::kSgd:
+      return options.momentum > 0 ? 1 : 0;
+    case OptimizerKind::kRmsProp:
+      return 1;
+    default:
+      return 2;
+  }
 }
 
 UpdateRule RuleOf(const OptimizerOptions& options) {
@@ -113,7 +113,7 @@ Result<Optimizer> Optimizer::Create(const OptimizerOptions& options,
 Optimizer::Optimizer(const OptimizerOptions& options, std::vector<ParameterRange> ranges)
     : options_(options), ranges_(std::move(ranges)) {
   const int64_t count = ranges_.empty() ? 0 : ranges_.back().end;
-  moments_.assign(BuffersOf(options), std::vector<float>(count, 0.0f));
+  moments_.assign(MomentBuffers(options), std::vector<float>(count, 0.0f));
 }
 
 void Optimizer::Step(float* parameters, const float* gradients, double rate, float gradient_scale) {

@@ -43,6 +43,9 @@ struct ParameterRange {
   bool decay = false;
 };
 
+// How many buffers as long as the parameters the optimizer keeps: 0 to 2.
+int MomentBuffers(const OptimizerOptions& options);
+
 // The rule of these options, and its numbers in step `step` (1 is the first) for parameters with
 // this weight decay.
 UpdateRule RuleOf(const OptimizerOptions& options);

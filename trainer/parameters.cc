@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "trainer/counter_random.h"
+#include "trainer/cuda/kernels/bfloat16.h"
 
 namespace shardmill {
 namespace {
@@ -46,7 +47,7 @@ std::vector<T> InitialStatistics(const std::vector<StatisticInfo>& table, int64_
 }
 
 void* AtElement(const DeviceBuffer& buffer, int64_t offset, ElementType type) {
-  return static_cast<char*>(buffer.data()) + offset * ElementBytes(type);
+  return static_cast<char*>(buffer.data()) + offset * ElementBytes(ParameterType(type));
 }
 
 }  // namespace
@@ -75,15 +76,34 @@ int ParameterStore::AddStatistic(std::string name, StatisticKind kind, int64_t e
 
 Status ParameterStore::Allocate(OpTable* ops, uint64_t seed) {
   SHARDMILL_CHECK(ops_ == nullptr);
-  const int64_t element_bytes = ElementBytes(ops->element_type());
+  const int64_t element_bytes = ElementBytes(ParameterType(ops->element_type()));
   ASSIGN_OR_RETURN(values_, DeviceBuffer::CreateShared(ops, parameter_elements_ * element_bytes));
   ASSIGN_OR_RETURN(gradients_,
                    DeviceBuffer::CreateShared(ops, parameter_elements_ * element_bytes));
   ASSIGN_OR_RETURN(running_statistics_,
                    DeviceBuffer::CreateShared(ops, statistic_elements_ * element_bytes));
   ops_ = ops;
-  return ops->element_type() == ElementType::kF32 ? FillInitialValues<float>(seed)
-                                                  : FillInitialValues<double>(seed);
+  if (ops->element_type() == ElementType::kF64) return FillInitialValues<double>(seed);
+  RETURN_IF_ERROR(FillInitialValues<float>(seed));
+  if (ops->element_type() == ElementType::kF32) return OkStatus();
+  ASSIGN_OR_RETURN(narrow_values_, DeviceBuffer::Create(ops, parameter_elements_ * 2));
+  return NarrowValues();
+}
+
+Status ParameterStore::NarrowValues() {
+  if (narrow_values_.data() == nullptr) return OkStatus();
+  const float* wide = values();
+  std::vector<Bfloat16> narrow(static_cast<size_t>(parameter_elements_));
+  for (int64_t i = 0; i < parameter_elements_; ++i) Assign(wide[i], &narrow[i]);
+  ASSIGN_OR_RETURN(std::unique_ptr<Stream> stream, ops_->CreateStream());
+  RETURN_IF_ERROR(
+      ops_->CopyFromHost(*stream, narrow.data(), narrow_values_.bytes(), narrow_values_.data()));
+  return stream->Synchronize();
+}
+
+int64_t ParameterStore::bytes() const {
+  return values_.bytes() + narrow_values_.bytes() + gradients_.bytes() +
+         running_statistics_.bytes();
 }
 
 template <typename T>
@@ -104,22 +124,26 @@ int64_t ParameterStore::trained_elements() const {
 }
 
 float* ParameterStore::values() {
-  SHARDMILL_CHECK(ops_ != nullptr && ops_->element_type() == ElementType::kF32);
+  SHARDMILL_CHECK(ops_ != nullptr && ParameterType(ops_->element_type()) == ElementType::kF32);
   return static_cast<float*>(values_.data());
 }
 
 float* ParameterStore::gradients() {
-  SHARDMILL_CHECK(ops_ != nullptr && ops_->element_type() == ElementType::kF32);
+  SHARDMILL_CHECK(ops_ != nullptr && ParameterType(ops_->element_type()) == ElementType::kF32);
   return static_cast<float*>(gradients_.data());
 }
 
 float* ParameterStore::running_statistics() {
-  SHARDMILL_CHECK(ops_ != nullptr && ops_->element_type() == ElementType::kF32);
+  SHARDMILL_CHECK(ops_ != nullptr && ParameterType(ops_->element_type()) == ElementType::kF32);
   return static_cast<float*>(running_statistics_.data());
 }
 
 void* ParameterStore::value_at(int parameter) const {
-  return AtElement(values_, parameters_[parameter].offset, ops_->element_type());
+  const ParameterInfo& info = parameters_[parameter];
+  if (narrow_values_.data() != nullptr && info.kind == ParameterKind::kConvolutionWeight) {
+    return static_cast<Bfloat16*>(narrow_values_.data()) + info.offset;
+  }
+  return AtElement(values_, info.offset, ops_->element_type());
 }
 
 void* ParameterStore::gradient_at(int parameter) const {

@@ -5,8 +5,9 @@
 // statistics of batch norm are a third buffer that no optimizer touches. Each tensor starts at a
 // multiple of kParameterAlignment elements; the gaps are zero in all three buffers and stay zero.
 // The buffers live in shared memory of the op table (OpTable::AllocateShared): the host may use
-// them between the calls of a graph, which wait for the device before they return. Immovable; not
-// for concurrent use.
+// them between the calls of a graph, which wait for the device before they return. Where
+// elements are bf16 the buffers are f32 all the same, the master weights, and convolutions read a
+// copy of the values in bf16. Immovable; not for concurrent use.
 #pragma once
 
 #include <array>
@@ -69,12 +70,22 @@ class ParameterStore {
   int64_t statistic_elements() const { return statistic_elements_; }  // with the gaps
   int64_t trained_elements() const;                                   // without the gaps
 
-  // The flat buffers. REQUIRES: Allocate succeeded and the op table computes in f32.
+  // The flat buffers. REQUIRES: Allocate succeeded and the parameters are f32.
   float* values();
   float* gradients();
   float* running_statistics();
 
-  // The same for any element type: the address of one entry in its buffer.
+  // The copy, in memory of the op table; null unless elements are bf16. Whoever changes values()
+  // brings it up to date: the update of a device by itself, the host by NarrowValues, which waits
+  // for the device.
+  void* narrow_values() const { return narrow_values_.data(); }
+  Status NarrowValues();
+
+  // Of all buffers together.
+  int64_t bytes() const;
+
+  // The same for any element type: the address of one entry in its buffer. Of convolution weights
+  // it is what convolutions read: of bf16 where elements are.
   void* value_at(int parameter) const;
   void* gradient_at(int parameter) const;
   void* statistic_at(int statistic) const;
@@ -89,6 +100,7 @@ class ParameterStore {
   int64_t statistic_elements_ = 0;
   OpTable* ops_ = nullptr;
   DeviceBuffer values_;
+  DeviceBuffer narrow_values_;
   DeviceBuffer gradients_;
   DeviceBuffer running_statistics_;
 };

@@ -66,6 +66,7 @@ Status ResolveLayer(const LayerSpec& spec, ValueByName* values, ResolvedModel* m
   const size_t parameters_before = store->parameters().size();
   layer.parameters = DeclareParameters(spec, channels.front(), store);
   layer.needs_gradient |= store->parameters().size() > parameters_before;
+  if (spec.kind == LayerKind::kDropout) layer.parameters.dropout = model->dropout_layers++;
   model->layers.push_back(std::move(layer));
   if (!values->emplace(spec.name, static_cast<int>(model->layers.size())).second) {
     return InvalidArgumentError("two values are named \"" + spec.name + "\"");

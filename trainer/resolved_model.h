@@ -25,6 +25,7 @@ struct ResolvedLayer {
 
 struct ResolvedModel {
   int64_t input_channels = 0;
+  int dropout_layers = 0;
   std::vector<ResolvedLayer> layers;
 
   int values() const { return static_cast<int>(layers.size()) + 1; }

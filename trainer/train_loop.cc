@@ -12,6 +12,7 @@
 #include "trainer/batch_guard.h"
 #include "trainer/checkpoint_writer.h"
 #include "trainer/config.h"
+#include "trainer/create_step_engine.h"
 #include "trainer/data_feed.h"
 #include "trainer/engine/weight_check.h"
 #include "trainer/evaluation.h"
@@ -19,6 +20,7 @@
 #include "trainer/logs/run_trace.h"
 #include "trainer/network.h"
 #include "trainer/prediction/evaluation_pictures.h"
+#include "trainer/step_engine.h"
 
 namespace shardmill {
 namespace {
@@ -57,8 +59,10 @@ class TrainLoop {
   Status OpenFeed();
   Status RunEpoch();
   Status RunStep();
-  Result<StepEvent> Compute(const FeedBatch& batch);
-  Status CheckLoss(const FeedBatch& batch, const LossResult& loss, double gradient_norm);
+  Status Settle();
+  Status FinishStep(const StepReport& report);
+  double TakeTimes(StepEvent* event);
+  Status CheckLoss(const StepReport& report);
   Status CloseEpoch();
   Result<EvaluationEvent> RunEvaluation();
   Status LogPictures();
@@ -70,7 +74,8 @@ class TrainLoop {
   Status FinishWriting();
   Status StopIfInterrupted();
   bool LimitReached() const {
-    return config_.limit_steps() > 0 && progress_.steps() >= config_.limit_steps();
+    return config_.limit_steps() > 0 &&
+           progress_.steps() + steps_->pending() >= config_.limit_steps();
   }
   bool EvaluationIsDue() const;
 
@@ -82,11 +87,14 @@ class TrainLoop {
   std::optional<RunLog> log_;  // of rank 0
   BatchGuard guard_;
   RunTrace trace_;
-  std::unique_ptr<DataFeed> feed_;
-  CheckpointWriter writer_;  // of rank 0
-  bool stop_ = false;        // some rank was asked to stop; the same on all ranks
-  double step_start_ = 0;    // where the time of the next step begins
-  EpochEvent epoch_;         // sums over the epoch that is running
+  std::unique_ptr<StepEngine> steps_;
+  std::unique_ptr<DataFeed> feed_;  // after the engine, which has memory for its batches
+  CheckpointWriter writer_;         // of rank 0
+  bool stop_ = false;               // some rank was asked to stop; the same on all ranks
+  double step_start_ = 0;           // where the time of the next step begins
+  double wait_ms_ = 0;              // for data, since then
+  double communicated_ = 0;         // seconds before then
+  EpochEvent epoch_;                // sums over the epoch that is running
   TrainSummary summary_;
 };
 
@@ -94,6 +102,9 @@ Result<TrainSummary> TrainLoop::Run() {
   const double start = Now();
   summary_.first_steps = progress_.steps();
   RETURN_IF_ERROR(WriteStart());
+  ASSIGN_OR_RETURN(steps_, CreateStepEngine(&setup_, [this](const StepReport& report) {
+                     return CheckLoss(report);
+                   }));
   RETURN_IF_ERROR(ShareState());
   RETURN_IF_ERROR(trace_.Start());
   RETURN_IF_ERROR(OpenFeed());
@@ -102,6 +113,7 @@ Result<TrainSummary> TrainLoop::Run() {
   }
   if (LimitReached()) RETURN_IF_ERROR(Save(setup_.OutputPath(kLastCheckpoint), {}));
   RETURN_IF_ERROR(FinishWriting());
+  if (communicator_.rank() == 0 && !steps_->note().empty()) console_.Message(steps_->note());
   summary_.complete = progress_.epoch() == static_cast<uint64_t>(config_.epochs());
   summary_.steps = progress_.steps();
   summary_.epochs = progress_.epoch();
@@ -141,6 +153,7 @@ Status TrainLoop::ShareState() {
     RETURN_IF_ERROR(BroadcastValues(&communicator_, &setup_.average->statistics(), "average"));
   }
   setup_.engine->ParametersChanged();
+  RETURN_IF_ERROR(steps_->StateChanged());
   return CompareHashes(&communicator_, WeightsHash(setup_.graph.get()), progress_.steps());
 }
 
@@ -158,6 +171,7 @@ Status TrainLoop::OpenFeed() {
   options.threads = config_.loader_threads();
   if (trace_.IsOn()) options.trace_spans = RunTrace::kMaxSpans;
   options.io = IoOf(config_);
+  steps_->ShapeFeed(&options);
   if (options.first_step == setup_.steps_per_epoch) {
     // Only the end of that epoch is left to do.
     ++options.first_epoch;
@@ -171,85 +185,87 @@ Status TrainLoop::OpenFeed() {
 Status TrainLoop::RunEpoch() {
   epoch_ = EpochEvent();
   step_start_ = Now();
-  while (progress_.step_in_epoch() < setup_.steps_per_epoch) {
-    if (LimitReached()) return OkStatus();
+  while (progress_.step_in_epoch() + steps_->pending() < setup_.steps_per_epoch) {
+    if (LimitReached()) return Settle();
     RETURN_IF_ERROR(RunStep());
     RETURN_IF_ERROR(StopIfInterrupted());
   }
+  RETURN_IF_ERROR(Settle());
   RETURN_IF_ERROR(CloseEpoch());
   const bool run_is_done = progress_.epoch() == static_cast<uint64_t>(config_.epochs());
   return run_is_done ? OkStatus() : StopIfInterrupted();
 }
 
+// Asks for a step, and finishes the one that is reported.
 Status TrainLoop::RunStep() {
-  communicator_.set_step(static_cast<int64_t>(progress_.steps()) + 1);
-  trace_.SetStep(progress_.epoch() + 1, progress_.steps() + 1);
-  const double communicated = communicator_.waited_seconds();
+  const uint64_t step = progress_.steps() + steps_->pending();
+  communicator_.set_step(static_cast<int64_t>(step) + 1);
+  trace_.SetStep(progress_.epoch() + 1, step + 1);
   const uint64_t before_wait = SteadyNanoseconds();
-  ASSIGN_OR_RETURN(const std::optional<FeedBatch> batch, feed_->Next());
+  ASSIGN_OR_RETURN(std::optional<FeedBatch> batch, feed_->Next());
   const uint64_t behind_wait = SteadyNanoseconds();
-  const double wait_ms = 1e-6 * static_cast<double>(behind_wait - before_wait);
+  wait_ms_ += 1e-6 * static_cast<double>(behind_wait - before_wait);
   trace_.Add(RunTrace::Lane::kSteps, "waiting for data", before_wait, behind_wait);
   if (!batch) return InternalError("the loader ended before the epoch did");
-  ASSIGN_OR_RETURN(StepEvent event, Compute(*batch));
-  const double end = Now();
+  ASSIGN_OR_RETURN(const std::optional<StepReport> report,
+                   steps_->Step(std::move(*batch), step, WasInterrupted()));
   trace_.Add(RunTrace::Lane::kSteps, "computing", behind_wait, SteadyNanoseconds());
-  event.wait_ms = wait_ms;
-  event.communication_ms = 1e3 * (communicator_.waited_seconds() - communicated);
-  event.compute_ms = 1e3 * (end - step_start_) - wait_ms - event.communication_ms;
-  step_start_ = end;
-  epoch_.images += event.images;
-  epoch_.wait_ms += event.wait_ms;
-  epoch_.communication_ms += event.communication_ms;
-  epoch_.compute_ms += event.compute_ms;
+  if (report) RETURN_IF_ERROR(FinishStep(*report));
+  if (config_.compare_every() == 0 || (step + 1) % config_.compare_every() != 0) return OkStatus();
+  RETURN_IF_ERROR(Settle());
+  return CompareHashes(&communicator_, WeightsHash(setup_.graph.get()), progress_.steps());
+}
+
+// The last step that was asked for is done, and its numbers are those of the host.
+Status TrainLoop::Settle() {
+  ASSIGN_OR_RETURN(const std::optional<StepReport> report, steps_->Settle());
+  return report ? FinishStep(*report) : OkStatus();
+}
+
+Status TrainLoop::FinishStep(const StepReport& report) {
+  stop_ = stop_ || report.stop;
+  progress_.set_steps(progress_.steps() + 1);
+  progress_.set_step_in_epoch(progress_.step_in_epoch() + 1);
+  progress_.set_optimizer_steps(setup_.optimizer->steps_taken());
+  progress_.set_epoch_loss_sum(progress_.epoch_loss_sum() + report.loss.loss_sum);
+  progress_.set_epoch_weight_sum(progress_.epoch_weight_sum() + report.loss.weight_sum);
+  StepEvent event;
+  event.step = progress_.steps();
+  event.epoch = progress_.epoch() + 1;
+  event.loss = report.loss.Mean();
+  event.learning_rate = report.learning_rate;
+  event.gradient_norm = report.gradient_norm;
+  event.images = report.batch.lease.global_rows();
+  const double end = TakeTimes(&event);
   epoch_.learning_rate = event.learning_rate;
-  summary_.images += event.images;
-  summary_.wait_ms += event.wait_ms;
-  summary_.communication_ms += event.communication_ms;
-  summary_.compute_ms += event.compute_ms;
   console_.Step(event, end);
   return log_ ? log_->Write(event) : OkStatus();
 }
 
-Result<StepEvent> TrainLoop::Compute(const FeedBatch& batch) {
-  ParameterStore& store = setup_.graph->parameters();
-  BatchRows rows = batch.rows();
-  rows.images.step = progress_.steps();
-  ASSIGN_OR_RETURN(const BatchOutcome outcome, setup_.engine->Train(rows, WasInterrupted()));
-  const LossResult& loss = outcome.loss;
-  const double gradient_norm = EuclideanNorm(store.gradients(), store.parameter_elements());
-  RETURN_IF_ERROR(CheckLoss(batch, loss, gradient_norm));
-  const double rate = LearningRate(setup_.schedule, progress_.steps());
-  const double clip = config_.clip_norm();
-  const double scale = clip > 0 && gradient_norm > clip ? clip / gradient_norm : 1;
-  setup_.optimizer->Step(store.values(), store.gradients(), rate, static_cast<float>(scale));
-  setup_.engine->ParametersChanged();
-  stop_ = outcome.stop;
-
-  progress_.set_steps(progress_.steps() + 1);
-  if (setup_.average) setup_.average->Update(progress_.steps());
-  progress_.set_step_in_epoch(progress_.step_in_epoch() + 1);
-  progress_.set_optimizer_steps(setup_.optimizer->steps_taken());
-  progress_.set_epoch_loss_sum(progress_.epoch_loss_sum() + loss.loss_sum);
-  progress_.set_epoch_weight_sum(progress_.epoch_weight_sum() + loss.weight_sum);
-  StepEvent event;
-  event.step = progress_.steps();
-  event.epoch = progress_.epoch() + 1;
-  event.loss = loss.Mean();
-  event.learning_rate = rate;
-  event.gradient_norm = gradient_norm;
-  event.images = batch.lease.global_rows();
-  if (config_.compare_every() > 0 && progress_.steps() % config_.compare_every() == 0) {
-    RETURN_IF_ERROR(
-        CompareHashes(&communicator_, WeightsHash(setup_.graph.get()), progress_.steps()));
-  }
-  return event;
+// Since the step before was finished. Returns the time now.
+double TrainLoop::TakeTimes(StepEvent* event) {
+  const double end = Now();
+  event->wait_ms = std::exchange(wait_ms_, 0);
+  const double communicated = communicator_.waited_seconds();
+  event->communication_ms = 1e3 * (communicated - std::exchange(communicated_, communicated));
+  event->compute_ms =
+      1e3 * (end - std::exchange(step_start_, end)) - event->wait_ms - event->communication_ms;
+  epoch_.images += event->images;
+  epoch_.wait_ms += event->wait_ms;
+  epoch_.communication_ms += event->communication_ms;
+  epoch_.compute_ms += event->compute_ms;
+  summary_.images += event->images;
+  summary_.wait_ms += event->wait_ms;
+  summary_.communication_ms += event->communication_ms;
+  summary_.compute_ms += event->compute_ms;
+  return end;
 }
 
 // Loss and gradient are those of all ranks: all fail here, or none does.
-Status TrainLoop::CheckLoss(const FeedBatch& batch, const LossResult& loss, double gradient_norm) {
-  RETURN_IF_ERROR(guard_.CheckFinite(batch, loss, gradient_norm));
-  ASSIGN_OR_RETURN(const std::optional<OutlierEvent> outlier, guard_.CheckOutlier(batch, loss));
+Status TrainLoop::CheckLoss(const StepReport& report) {
+  RETURN_IF_ERROR(guard_.CheckFinite(report.batch, report.loss, report.gradient_norm));
+  ASSIGN_OR_RETURN(const std::optional<OutlierEvent> outlier,
+                   guard_.CheckOutlier(report.batch, report.loss, report.is_updated));
   if (!outlier) return OkStatus();
   if (communicator_.rank() == 0) console_.Message("warning: " + OutlierText(*outlier));
   return log_ ? log_->Write(*outlier) : OkStatus();
@@ -400,6 +416,7 @@ Status TrainLoop::StopIfInterrupted() {
   // Alone there is nobody to agree with: the newest signal counts.
   if (communicator_.size() == 1) stop_ = stop_ || WasInterrupted();
   if (!stop_) return OkStatus();
+  RETURN_IF_ERROR(Settle());
   RETURN_IF_ERROR(Save(setup_.OutputPath(kLastCheckpoint), {}));
   RETURN_IF_ERROR(FinishWriting());
   const Status own = CheckInterrupt();

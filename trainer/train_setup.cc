@@ -15,6 +15,7 @@
 #include "trainer/data_feed.h"
 #include "trainer/input_augmentation.h"
 #include "trainer/network.h"
+#include "trainer/step_memory_of.h"
 
 namespace shardmill {
 namespace {
@@ -111,6 +112,11 @@ Status OpenData(TrainSetup* setup) {
   return OkStatus();
 }
 
+// GPUs are deterministic with one graph.
+bool UsesMicroShards(const TrainSetup& setup) {
+  return setup.config.deterministic() && setup.device.device_ops == nullptr;
+}
+
 // One graph, or one per micro-shard.
 Status BuildEngine(const std::function<Result<std::unique_ptr<Graph>>()>& make_graph,
                    TrainSetup* setup) {
@@ -118,7 +124,7 @@ Status BuildEngine(const std::function<Result<std::unique_ptr<Graph>>()>& make_g
   ASSIGN_OR_RETURN(setup->graph, make_graph());
   ASSIGN_OR_RETURN(
       setup->engine,
-      config.deterministic()
+      UsesMicroShards(*setup)
           ? CreateMicroShardEngine(setup->graph.get(), make_graph, setup->communicator,
                                    config.micro_shards(), config.accumulate())
           : CreateRankEngine(setup->graph.get(), setup->communicator, config.accumulate()));
@@ -127,6 +133,8 @@ Status BuildEngine(const std::function<Result<std::unique_ptr<Graph>>()>& make_g
     ASSIGN_OR_RETURN(batch.w, LongestSequence(*setup->dataset, setup->task, config.train_split()));
   }
   batch.n = config.batch();
+  // With its passes a step needs less than this counts.
+  if (config.accumulate() == 1) RETURN_IF_ERROR(CheckStepFits(*setup, config.batch()));
   return setup->engine->Prepare(batch);
 }
 
@@ -176,14 +184,7 @@ Status BuildNetwork(const proto::Model* stored, TrainSetup* setup) {
 
 Status BuildOptimizer(TrainSetup* setup) {
   const proto::TrainConfig& config = setup->config;
-  OptimizerOptions options;
-  ASSIGN_OR_RETURN(options.kind, ParseOptimizerKind(config.optimizer()));
-  options.weight_decay = config.weight_decay();
-  options.momentum = config.momentum();
-  options.nesterov = config.nesterov();
-  options.beta1 = config.beta1();
-  options.beta2 = config.beta2();
-  options.rms_decay = config.rms_decay();
+  ASSIGN_OR_RETURN(const OptimizerOptions options, OptimizerOptionsOf(config));
   ASSIGN_OR_RETURN(setup->optimizer,
                    Optimizer::Create(options, OptimizerRanges(setup->graph->parameters())));
   if (config.ema() > 0) {
@@ -358,12 +359,13 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   device.deterministic = setup.config.deterministic();
   device.precision = setup.config.precision();
   device.plan_cache = request.plan_cache;
+  device.ranks = layout.size;
   ASSIGN_OR_RETURN(setup.device, OpenDevice(device));
   if (!setup.device.notice.empty()) setup.notices.push_back(setup.device.notice);
   proto::Environment* environment = setup.description.mutable_environment();
   *environment = DescribeEnvironment(setup.device);
   environment->set_ranks(layout.size);
-  if (setup.config.deterministic()) environment->set_micro_shards(setup.config.micro_shards());
+  if (UsesMicroShards(setup)) environment->set_micro_shards(setup.config.micro_shards());
   *setup.description.mutable_config() = setup.config;
   RETURN_IF_ERROR(OpenData(&setup));
   RETURN_IF_ERROR(BuildNetwork(StoredModel(request, checkpoint, setup.config), &setup));
@@ -382,6 +384,18 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
 
 std::string TrainSetup::OutputPath(const std::string& name) const {
   return JoinPath(config.output(), name);
+}
+
+Result<OptimizerOptions> OptimizerOptionsOf(const proto::TrainConfig& config) {
+  OptimizerOptions options;
+  ASSIGN_OR_RETURN(options.kind, ParseOptimizerKind(config.optimizer()));
+  options.weight_decay = config.weight_decay();
+  options.momentum = config.momentum();
+  options.nesterov = config.nesterov();
+  options.beta1 = config.beta1();
+  options.beta2 = config.beta2();
+  options.rms_decay = config.rms_decay();
+  return options;
 }
 
 Result<TrainSetup> PrepareTraining(const TrainRequest& request) {

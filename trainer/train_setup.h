@@ -60,6 +60,9 @@ struct TrainSetup {
   std::string OutputPath(const std::string& name) const;
 };
 
+// What the options ask for.
+Result<OptimizerOptions> OptimizerOptionsOf(const proto::TrainConfig& config);
+
 // Reads data set and checkpoint, builds the network, and makes the output folder ready. With
 // several ranks all call it; only rank 0 needs the checkpoint and has the output folder. All ranks
 // get the same status.

@@ -18,6 +18,11 @@ void MoveTowards(const float* values, float share, std::vector<float>* average) 
 
 }  // namespace
 
+float AverageShare(double decay, uint64_t step) {
+  const auto steps = static_cast<double>(step);
+  return static_cast<float>(1 - std::min(decay, steps / (steps + 9)));
+}
+
 Result<WeightAverage> WeightAverage::Create(double decay, ParameterStore* store) {
   if (decay > 0 && decay < 1) return WeightAverage(decay, store);
   return InvalidArgumentError(
@@ -32,8 +37,7 @@ WeightAverage::WeightAverage(double decay, ParameterStore* store)
                   store->running_statistics() + store->statistic_elements()) {}
 
 void WeightAverage::Update(uint64_t step) {
-  const auto steps = static_cast<double>(step);
-  const auto share = static_cast<float>(1 - std::min(decay_, steps / (steps + 9)));
+  const float share = AverageShare(decay_, step);
   MoveTowards(store_->values(), share, &parameters_);
   MoveTowards(store_->running_statistics(), share, &statistics_);
 }

@@ -14,6 +14,9 @@
 
 namespace shardmill {
 
+// (1 - d) after step `step`.
+float AverageShare(double decay, uint64_t step);
+
 class WeightAverage {
  public:
   // Starts as the weights of `store` (in host memory, of f32), which must outlive it.

@@ -114,6 +114,34 @@ TEST_F(ResumeTest, OptimizersAndSchedulesResume) {
   }
 }
 
+// Steps of a device are reported one late, its moments and average live there, and its input kernel
+// moves the rows: a run on it goes on as it was, and as one of the processor.
+TEST_F(ResumeTest, SimulatedDeviceResumesAndTrainsAsTheProcessor) {
+  const Words words = {"--ema",    "0.9", "--clip-norm",  "0.5",   "--flip",       "0.5",
+                       "--seed",   "3",   "--train-crop", "12x20", "--brightness", "0.2",
+                       "--epochs", "3"};
+  const Words device = words + Words{"--device", "cuda-host"};
+  const std::string processor = FreshPath("processor");
+  ExpectSuccess(RunTrainer(Run(processor) + words));
+  const std::string straight = FreshPath("straight_device");
+  const ProgramResult expected = RunTrainer(Run(straight) + device);
+  ExpectSuccess(expected);
+  const std::string output = FreshPath("stopped_device");
+  ExpectSuccess(RunTrainer(Run(output) + device + Words{"--limit-steps", "6"}));
+  const ProgramResult resumed = RunTrainer({dataset_, "--output", output, "--resume"});
+  ExpectSuccess(resumed);
+  EXPECT_EQ(ValueAfter(resumed.out, "weights hash"), ValueAfter(expected.out, "weights hash"));
+  ExpectSameTensors(straight + "/best.ckpt", output + "/best.ckpt");
+  const std::map<uint64_t, double> losses = LossPerStep(straight);
+  EXPECT_EQ(LossPerStep(output), losses);
+  const std::map<uint64_t, double> of_processor = LossPerStep(processor);
+  ASSERT_EQ(losses.size(), 12u);
+  for (const auto& [step, loss] : of_processor) EXPECT_NEAR(losses.at(step), loss, 0.02) << step;
+  const ProgramResult narrow =
+      RunTrainer(Run(FreshPath("narrow_device")) + device + Words{"--precision", "bf16"});
+  ExpectSuccess(narrow);
+}
+
 // The log is a pipe here: the test sees each step as it ends, and the program waits for the test.
 class InterruptTest : public ResumeTest {
  protected:

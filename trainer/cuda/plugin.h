@@ -17,11 +17,13 @@
 
 namespace shardmill {
 
+class DeviceOpTable;
+
 inline constexpr char kCudaPluginFile[] = "libshardmill_cuda.so";
 inline constexpr char kCudaPluginEntry[] = "ShardmillCudaPlugin";
 
 // Raise it whenever anything below changes.
-constexpr uint32_t kCudaPluginVersion = 3;
+constexpr uint32_t kCudaPluginVersion = 4;
 
 // Plans to be prepared for a device that need not be there.
 struct PlanRequest {
@@ -73,7 +75,8 @@ struct CudaPlugin {
   Status (*check_device)(int device, std::string* name);
   // REQUIRES: check_device was OK in this thread. `note` receives why the file of plans was not
   // taken, if so. The plug-in must stay open as long as the op table.
-  Result<std::unique_ptr<OpTable>> (*create_ops)(const CudaOpsRequest& request, std::string* note);
+  Result<std::unique_ptr<DeviceOpTable>> (*create_ops)(const CudaOpsRequest& request,
+                                                       std::string* note);
   // Of such an op table, so far.
   PlanNumbers (*plan_numbers)(const OpTable& ops);
   // Connects this rank's GPU with those of the other ranks: all ranks call it together. All that is

@@ -39,7 +39,7 @@ class RankEngine final : public BatchEngine {
   Status Prepare(const Shape& images) override;
   Result<BatchOutcome> Train(const BatchRows& rows, bool stop) override;
   Result<BatchOutcome> Score(const BatchRows& rows, bool stop, ConfusionMatrix* matrix) override;
-  void ParametersChanged() override {}
+  void ParametersChanged() override { changed_ = graph_->parameters().NarrowValues(); }
 
  private:
   bool IsShared() const { return communicator_->size() > 1; }
@@ -51,6 +51,7 @@ class RankEngine final : public BatchEngine {
   RankSums sums_;
   GradientPasses passes_;
   std::unique_ptr<GradientBuckets> buckets_;
+  Status changed_;  // what became of the last change of the parameters
   RowScorer scorer_;
 };
 
@@ -103,6 +104,7 @@ Result<BatchOutcome> RankEngine::TrainInPasses(const BatchRows& rows, bool stop)
 }
 
 Result<BatchOutcome> RankEngine::Train(const BatchRows& rows, bool stop) {
+  RETURN_IF_ERROR(changed_);
   if (passes_.passes() > 1) return TrainInPasses(rows, stop);
   if (!IsShared()) return TrainAlone(rows, stop);
   RETURN_IF_ERROR(graph_->Forward(rows.images, Phase::kTraining));
@@ -125,6 +127,7 @@ Result<BatchOutcome> RankEngine::Train(const BatchRows& rows, bool stop) {
 }
 
 Result<BatchOutcome> RankEngine::Score(const BatchRows& rows, bool stop, ConfusionMatrix* matrix) {
+  RETURN_IF_ERROR(changed_);
   ASSIGN_OR_RETURN(const LossResult loss, scorer_.Score(graph_, rows, matrix));
   double numbers[3] = {loss.loss_sum, loss.weight_sum, stop ? 1.0 : 0.0};
   RETURN_IF_ERROR(communicator_->Sum(numbers, 3, "loss of an evaluation batch"));

@@ -3,7 +3,10 @@
 namespace shardmill {
 
 DropoutCall DropoutLayer::Call() const {
-  return {shape_, keys_.Bits(context_->step), context_->first_row, drop_, whole_channels_};
+  DropoutCall call = {shape_, keys_.Bits(context_->step), context_->first_row, drop_,
+                      whole_channels_};
+  if (context_->dropout_keys != nullptr) call.key_at = context_->dropout_keys + number_;
+  return call;
 }
 
 Status DropoutLayer::Forward(Phase phase, const LayerTensors& tensors) {

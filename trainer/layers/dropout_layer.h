@@ -11,12 +11,18 @@ namespace shardmill {
 
 class DropoutLayer : public Layer {
  public:
-  DropoutLayer(const LayerSpec& spec, const Shape& shape, const LayerContext* context)
+  DropoutLayer(const LayerSpec& spec, int number, const Shape& shape, const LayerContext* context)
       : shape_(shape),
+        number_(number),
         drop_(spec.drop),
         whole_channels_(spec.whole_channels),
-        keys_(context->seed, spec.name + "/dropout"),
+        keys_(KeysOf(context->seed, spec.name)),
         context_(context) {}
+
+  // One key per step.
+  static CounterRandom KeysOf(uint64_t seed, const std::string& name) {
+    return CounterRandom(seed, name + "/dropout");
+  }
 
   Shape OutputShape() const override { return shape_; }
   bool ForwardInPlace() const override { return true; }
@@ -28,9 +34,10 @@ class DropoutLayer : public Layer {
   DropoutCall Call() const;
 
   Shape shape_;
+  int number_;
   double drop_;
   bool whole_channels_;
-  CounterRandom keys_;  // one per step
+  CounterRandom keys_;
   const LayerContext* context_;
 };
 

@@ -25,6 +25,7 @@ struct LayerParameters {
   int slope = -1;
   int running_mean = -1;
   int running_variance = -1;
+  int dropout = -1;  // number among the dropout layers of the model
 };
 
 // What holds for a whole graph.
@@ -43,6 +44,8 @@ struct LayerContext {
   int64_t valid_frames = 0;  // sum of the lengths
   uint64_t step = 0;
   int64_t first_row = 0;
+  // Where the device reads the key of each dropout layer in this step; null: layers pass theirs.
+  const uint64_t* dropout_keys = nullptr;
 
   // Whether values of this shape are held at zero behind the lengths.
   bool IsPadded(const Shape& shape) const {

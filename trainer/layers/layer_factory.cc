@@ -166,7 +166,7 @@ Result<std::unique_ptr<Layer>> PrepareByKind(const LayerSpec& spec,
     case LayerKind::kCropToImages:
       return PrepareCrop(inputs, context);
     case LayerKind::kDropout:
-      return std::unique_ptr<Layer>(new DropoutLayer(spec, input, context));
+      return std::unique_ptr<Layer>(new DropoutLayer(spec, parameters.dropout, input, context));
     case LayerKind::kGlobalAveragePool:
       return std::unique_ptr<Layer>(new GlobalAveragePoolLayer(input, context));
     case LayerKind::kConcat:

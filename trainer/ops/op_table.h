@@ -110,6 +110,8 @@ struct DropoutCall {
   int64_t first_row = 0;
   double drop = 0;              // probability, in [0, 1)
   bool whole_channels = false;  // drops all pixels of a channel of an image together
+  // Devices only: memory of the table that holds the key, in place of `key`, when it runs.
+  const uint64_t* key_at = nullptr;
 };
 
 class OpTable {

@@ -8,6 +8,7 @@
 
 #include "trainer/cuda/dnn/convolution_plans.h"
 #include "trainer/cuda/kernels/device_launch.h"
+#include "trainer/cuda/ops/device_op_table.h"
 #include "trainer/cuda/runtime/cuda_status.h"
 #include "trainer/cuda/runtime/runtime.h"
 #include "trainer/ops/op_table.h"
@@ -41,7 +42,7 @@ class CudaStream : public Stream {
   cudnnHandle_t dnn_ = nullptr;
 };
 
-class CudaBackend : public OpTable {
+class CudaBackend : public DeviceOpTable {
  public:
   explicit CudaBackend(CudaBackendParts parts) : parts_(std::move(parts)) {}
 
@@ -49,7 +50,6 @@ class CudaBackend : public OpTable {
   ElementType element_type() const override {
     return parts_.math == MathMode::kBf16 ? ElementType::kBf16 : ElementType::kF32;
   }
-  bool host_memory() const override { return false; }
 
   Result<void*> Allocate(int64_t bytes) override;
   Result<void*> AllocateShared(int64_t bytes) override;
@@ -67,7 +67,10 @@ class CudaBackend : public OpTable {
                       "launch a kernel");
   }
 
-  CudaRuntime* runtime() const { return parts_.runtime.get(); }
+  CudaRuntime* runtime() const override { return parts_.runtime.get(); }
+  StreamHandle HandleOf(Stream& stream) const override {
+    return static_cast<CudaStream&>(stream).handle();
+  }
   const CudaBackendParts& parts() const { return parts_; }
 
  private:

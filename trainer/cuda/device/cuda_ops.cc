@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "trainer/cuda/device/cuda_backend.h"
-#include "trainer/cuda/ops/kernel_ops.h"
 #include "trainer/cuda/runtime/device_runtime.h"
 
 namespace shardmill {
 
-Result<std::unique_ptr<OpTable>> CreateCudaOps(const CudaOpsRequest& request, std::string* note) {
+Result<std::unique_ptr<DeviceOpTable>> CreateCudaOps(const CudaOpsRequest& request,
+                                                     std::string* note) {
   int device = 0;
   RETURN_IF_ERROR(CudaStatus(cudaGetDevice(&device), "name the current device"));
   CudaBackendParts parts;
@@ -21,7 +21,7 @@ Result<std::unique_ptr<OpTable>> CreateCudaOps(const CudaOpsRequest& request, st
   }
   ASSIGN_OR_RETURN(DeviceDescription description, DeviceDescription::OfDevice(device));
   parts.plans = std::make_unique<ConvolutionPlans>(std::move(description), parts.cache.get());
-  return std::unique_ptr<OpTable>(new KernelOps<CudaBackend>(std::move(parts)));
+  return std::unique_ptr<DeviceOpTable>(new DeviceKernelOps<CudaBackend>(std::move(parts)));
 }
 
 PlanNumbers PlanNumbersOf(const OpTable& ops) {

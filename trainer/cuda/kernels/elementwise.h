@@ -86,17 +86,19 @@ struct DropoutKernel {
   bool whole_channels;
   const T* x;
   T* y;
+  const uint64_t* key_at;  // null, or where the key lies
 
   SHARDMILL_HD void operator()(int64_t index) const {
     const Span<T> span(index, shape.Elements());
     Group<T> group = LoadGroup(x + span.first, span.count);
+    const uint64_t own_key = key_at != nullptr ? *key_at : key;
     const int64_t row_elements = shape.h * shape.w * shape.c;
     for (int i = 0; i < Group<T>::kWidth; ++i) {
       const int64_t at = span.first + i;
       const int64_t place = whole_channels
                                 ? (first_row + at / row_elements) * shape.c + at % shape.c
                                 : first_row * row_elements + at;
-      const bool stays = CounterBits(key, static_cast<uint64_t>(place)) >> 32 >= threshold;
+      const bool stays = CounterBits(own_key, static_cast<uint64_t>(place)) >> 32 >= threshold;
       group[i] = stays ? group[i] * kept : 0.0f;
     }
     StoreGroup(group, span.count, y + span.first);

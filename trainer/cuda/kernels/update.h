@@ -16,6 +16,13 @@ struct StepNumbers {
   UpdateFactors plain, decayed;  // without and with weight decay
   double clip_norm = 0;          // longest gradient; 0: any
   float average_share = 0;       // how far the average moves towards the weights
+  uint32_t skip = 0;             // not 0: the weights stay as they are
+};
+
+// Stops all updates behind the first step whose loss or gradient is not finite.
+struct StepGuard {
+  const double* loss = nullptr;
+  uint32_t* halted = nullptr;  // null: no guard; else 0 at first, and 1 from that step on
 };
 
 // Elements [begin, end) of the flat buffer follow `begin` of the one before.
@@ -45,12 +52,17 @@ struct SquaresKernel {
 struct FinishNorm {
   double* norm;
   StepNumbers* step;
+  StepGuard guard;
 
   SHARDMILL_HD void operator()(int64_t, const DoubleSum& sum) const {
     *norm = sqrt(sum.value);
     const bool is_long = step->clip_norm > 0 && *norm > step->clip_norm;
     const auto scale = static_cast<float>(is_long ? step->clip_norm / *norm : 1.0);
     step->plain.gradient_scale = step->decayed.gradient_scale = scale;
+    if (guard.halted == nullptr) return;
+    const double both = *norm + *guard.loss;
+    if (!(both - both == 0)) *guard.halted = 1;
+    step->skip = *guard.halted;
   }
 };
 
@@ -73,6 +85,7 @@ struct UpdateKernel {
   const StepNumbers* step;
 
   SHARDMILL_HD void operator()(int64_t index) const {
+    if (step->skip != 0) return;
     const Span<float> span(index, buffers.elements);
     Group<float> parameters = LoadGroup(buffers.parameters + span.first, span.count);
     const Group<float> gradients = LoadGroup(buffers.gradients + span.first, span.count);
@@ -116,6 +129,7 @@ struct AverageKernel {
   float* average;
 
   SHARDMILL_HD void operator()(int64_t index) const {
+    if (step->skip != 0) return;
     const Span<float> span(index, elements);
     const Group<float> loaded = LoadGroup(values + span.first, span.count);
     Group<float> moved = LoadGroup(average + span.first, span.count);

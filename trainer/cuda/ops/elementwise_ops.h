@@ -52,7 +52,8 @@ class ElementwiseOps : public Base {
                                        static_cast<float>(1 / (1 - call.drop)),
                                        call.whole_channels,
                                        As<T>(x),
-                                       As<T>(y)};
+                                       As<T>(y),
+                                       call.key_at};
       return this->Launch(stream, GroupsOf<T>(call.shape.Elements()), kernel);
     });
   }

@@ -11,9 +11,12 @@
 namespace shardmill {
 
 template <typename Backend>
-class KernelOps final : public LossOps<SpatialOps<ChannelOps<ElementwiseOps<Backend>>>> {
+using KernelLayers = LossOps<SpatialOps<ChannelOps<ElementwiseOps<Backend>>>>;
+
+template <typename Backend>
+class KernelOps final : public KernelLayers<Backend> {
  public:
-  using LossOps<SpatialOps<ChannelOps<ElementwiseOps<Backend>>>>::LossOps;
+  using KernelLayers<Backend>::KernelLayers;
 };
 
 }  // namespace shardmill

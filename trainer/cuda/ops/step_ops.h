@@ -74,14 +74,15 @@ class StepOps {
   }
 
   // Stores the length of the gradient, and sets the scale of the gradient in `step`: 1, or what
-  // makes it as long as is allowed.
+  // makes it as long as is allowed. Of a guarded step that is not finite, and of all after it,
+  // Update and MoveAverage change nothing.
   Status GradientNorm(Stream& stream, int64_t elements, const float* gradients, double* norm,
-                      StepNumbers* step, void* workspace) {
+                      StepNumbers* step, void* workspace, const StepGuard& guard = {}) {
     WorkspaceParts parts(workspace);
     const NormFold fold(NormSlices(elements), 1, &parts);
     const SquaresKernel kernel = {elements, fold.slices, gradients, fold.items};
     RETURN_IF_ERROR(backend_.Launch(stream, fold.slices, kernel));
-    return fold.Run(backend_, stream, FinishNorm{norm, step});
+    return fold.Run(backend_, stream, FinishNorm{norm, step, guard});
   }
 
   // One step of the optimizer over all parameters, in one launch.

@@ -27,6 +27,11 @@ class DeviceRuntime : public CudaRuntime {
     void* memory = nullptr;
     return Checked(cudaMalloc(&memory, SizeOf(bytes)), memory, bytes);
   }
+  Result<int64_t> FreeBytes() override {
+    size_t free_bytes = 0, total_bytes = 0;
+    RETURN_IF_ERROR(CudaStatus(cudaMemGetInfo(&free_bytes, &total_bytes), "say how much is free"));
+    return static_cast<int64_t>(free_bytes);
+  }
   Result<void*> AllocateShared(int64_t bytes) override {
     void* memory = nullptr;
     return Checked(cudaMallocManaged(&memory, SizeOf(bytes)), memory, bytes);

@@ -19,11 +19,14 @@ RecordingRuntime::~RecordingRuntime() {
 }
 
 void RecordingRuntime::Add(RecordedStep step) {
+  if (!recording_) return;
   (capture_ != nullptr ? capture_->steps : log_).push_back(std::move(step));
 }
 
 void RecordingRuntime::RefuseWhileCapturing(const char* what) {
-  if (capture_ != nullptr) misuses_.push_back(std::string(what) + " while capturing");
+  if (capture_ == nullptr) return;
+  capture_is_spoiled_ = true;
+  misuses_.push_back(std::string(what) + " while capturing");
 }
 
 Result<void*> RecordingRuntime::Allocate(int64_t bytes) {
@@ -51,14 +54,36 @@ Status RecordingRuntime::Free(void* memory) {
   step.kind = Kind::kFree;
   step.span = {memory, block->second};
   Add(std::move(step));
-  // Kept until the end, so that no later block gets the same address.
+  // Kept until the end where there is a log, so that no later block gets the same address.
+  if (!recording_) {
+    std::free(memory);
+    blocks_.erase(block);
+  }
   return OkStatus();
 }
 
-Result<void*> RecordingRuntime::AllocateDevice(int64_t bytes) { return Allocate(bytes); }
-Result<void*> RecordingRuntime::AllocateShared(int64_t bytes) { return Allocate(bytes); }
+void RecordingRuntime::Do(StreamHandle, std::function<void()> work) { work(); }
+
+Result<void*> RecordingRuntime::AllocateDevice(int64_t bytes) {
+  if (bytes > device_bytes_ - used_bytes_) {
+    return UnavailableError("out of GPU memory: " + std::to_string(bytes) + " bytes asked for, " +
+                            std::to_string(device_bytes_ - used_bytes_) + " free");
+  }
+  ASSIGN_OR_RETURN(void* const memory, Allocate(bytes));
+  device_blocks_[memory] = bytes;
+  used_bytes_ += bytes;
+  return memory;
+}
+Result<void*> RecordingRuntime::AllocateShared(int64_t bytes) { return AllocateDevice(bytes); }
 Result<void*> RecordingRuntime::AllocatePinned(int64_t bytes) { return Allocate(bytes); }
-Status RecordingRuntime::FreeDevice(void* memory) { return Free(memory); }
+Status RecordingRuntime::FreeDevice(void* memory) {
+  const auto block = device_blocks_.find(memory);
+  if (block != device_blocks_.end()) {
+    used_bytes_ -= block->second;
+    device_blocks_.erase(block);
+  }
+  return Free(memory);
+}
 Status RecordingRuntime::FreePinned(void* memory) { return Free(memory); }
 
 void* RecordingRuntime::NewNumber(std::vector<std::unique_ptr<Number>>* numbers) {
@@ -115,18 +140,18 @@ Status RecordingRuntime::SynchronizeStream(StreamHandle stream) {
 
 Status RecordingRuntime::CopyToDevice(StreamHandle stream, const void* pinned, int64_t bytes,
                                       void* device) {
-  std::memcpy(device, pinned, static_cast<size_t>(bytes));
+  Do(stream, [=] { std::memcpy(device, pinned, static_cast<size_t>(bytes)); });
   return Launch(stream, {"copy to device", {{pinned, bytes}}, {{device, bytes}}}, nullptr);
 }
 
 Status RecordingRuntime::CopyToHost(StreamHandle stream, const void* device, int64_t bytes,
                                     void* pinned) {
-  std::memcpy(pinned, device, static_cast<size_t>(bytes));
+  Do(stream, [=] { std::memcpy(pinned, device, static_cast<size_t>(bytes)); });
   return Launch(stream, {"copy to host", {{device, bytes}}, {{pinned, bytes}}}, nullptr);
 }
 
 Status RecordingRuntime::SetZero(StreamHandle stream, int64_t bytes, void* device) {
-  std::memset(device, 0, static_cast<size_t>(bytes));
+  Do(stream, [=] { std::memset(device, 0, static_cast<size_t>(bytes)); });
   return Launch(stream, {"set zero", {}, {{device, bytes}}}, nullptr);
 }
 
@@ -155,6 +180,7 @@ Status RecordingRuntime::BeginCapture(StreamHandle) {
   if (refuse_capture_) return UnavailableError("this work cannot be captured");
   RefuseWhileCapturing("starts to capture");
   capture_ = std::make_unique<Graph>();
+  capture_is_spoiled_ = false;
   return OkStatus();
 }
 

@@ -45,9 +45,14 @@ class RecordingRuntime : public CudaRuntime {
   void set_refuse_capture(bool refuse) { refuse_capture_ = refuse; }
   // IsDone says no from now on, or yes.
   void set_pending(bool pending) { pending_ = pending; }
+  // The memory of the device: allocations beyond it fail.
+  void set_device_bytes(int64_t bytes) { device_bytes_ = bytes; }
   int64_t graphs_launched() const { return graphs_launched_; }
+  // Whether the log is kept, and with it freed memory.
+  void set_recording(bool recording) { recording_ = recording; }
 
   Result<void*> AllocateDevice(int64_t bytes) override;
+  Result<int64_t> FreeBytes() override { return device_bytes_ - used_bytes_; }
   Result<void*> AllocateShared(int64_t bytes) override;
   Status FreeDevice(void* memory) override;
   Result<void*> AllocatePinned(int64_t bytes) override;
@@ -74,6 +79,14 @@ class RecordingRuntime : public CudaRuntime {
   Status LaunchGraph(GraphHandle graph, StreamHandle stream) override;
   Status DestroyGraph(GraphHandle graph) override;
 
+  bool IsCapturing() const { return capture_ != nullptr; }
+  // Whether something was asked for that no graph can hold.
+  bool CaptureIsSpoiled() const { return capture_is_spoiled_; }
+
+ protected:
+  // Runs a copy that was enqueued. Here: at once.
+  virtual void Do(StreamHandle stream, std::function<void()> work);
+
  private:
   struct Number {
     int value;
@@ -92,13 +105,17 @@ class RecordingRuntime : public CudaRuntime {
 
   std::vector<RecordedStep> log_;
   std::vector<std::string> misuses_;
-  std::map<void*, int64_t> blocks_;
+  std::map<void*, int64_t> blocks_, device_blocks_;
   std::vector<std::unique_ptr<Number>> streams_, events_;
   std::vector<std::unique_ptr<Graph>> graphs_;
   std::unique_ptr<Graph> capture_;
+  bool recording_ = true;
+  bool capture_is_spoiled_ = false;
   bool refuse_capture_ = false;
   bool pending_ = false;
   int64_t graphs_launched_ = 0;
+  int64_t device_bytes_ = int64_t{1} << 40;
+  int64_t used_bytes_ = 0;
 };
 
 }  // namespace shardmill

@@ -38,6 +38,8 @@ class CudaRuntime {
   virtual ~CudaRuntime() = default;
 
   virtual Result<void*> AllocateDevice(int64_t bytes) = 0;
+  // Of the memory of the device, now.
+  virtual Result<int64_t> FreeBytes() = 0;
   // Memory of both, whose pages move to where they are used: the host must have waited for what the
   // device does with it.
   virtual Result<void*> AllocateShared(int64_t bytes) = 0;

@@ -10,6 +10,7 @@
 
 #include "tests/trainer/cuda/device/training_outcome.h"
 #include "tests/trainer/cuda/dnn/odd_convolutions.h"
+#include "tests/trainer/cuda/step/step_trial.h"
 #include "tests/trainer/tensor_near.h"
 #include "trainer/comm/self_communicator.h"
 #include "trainer/cuda/comm/nccl_communicator.h"
@@ -35,9 +36,10 @@ class OnGpu : public testing::Test {
     GTEST_SKIP() << "no GPU: " << cudaGetErrorString(found);
   }
 
-  static std::unique_ptr<OpTable> Ops(MathMode math) {
+  static std::unique_ptr<DeviceOpTable> Ops(MathMode math, bool deterministic = false) {
     CudaOpsRequest request;
     request.math = math;
+    request.deterministic = deterministic;
     std::string note;
     auto ops = CreateCudaOps(request, &note);
     SHARDMILL_CHECK(ops.ok());
@@ -140,6 +142,31 @@ TEST_F(OnGpu, TrainingGoesAsOnTheHost) {
   EXPECT_TRUE(TensorNear(actual.losses, expected.losses, 1e-4));
   EXPECT_TRUE(TensorNear(actual.values, expected.values, 1e-3));
   EXPECT_TRUE(TensorNear(actual.statistics, expected.statistics, 1e-2));
+}
+
+// The steps of training itself: input kernel, forward to update, one graph.
+TEST_F(OnGpu, WholeStepsTrainAsOnTheHostAndCapturedAsEager) {
+  const std::vector<Samples> batches(12, BatchOf(1, {2, 32, 48, 3}));
+  for (const MathMode math : {MathMode::kF32, MathMode::kTf32, MathMode::kBf16}) {
+    StepTrial trial;
+    trial.average = 0.9;
+    const auto host = CreateHostKernelOps(trial.type, KernelOrder::kAscending);
+    const TrialOutcome expected = TrainOnHost(trial, host.get(), batches);
+    if (math == MathMode::kBf16) trial.type = ElementType::kBf16;
+    TrialOutcome outcomes[2];
+    for (const bool capture : {false, true}) {
+      trial.capture = capture;
+      DeviceTrial device(trial, Ops(math, /*deterministic=*/true));
+      outcomes[capture] = device.Train(batches);
+      EXPECT_EQ(device.step().graphs_launched() > 0, capture) << device.step().note();
+    }
+    EXPECT_EQ(outcomes[0].losses, outcomes[1].losses);
+    EXPECT_EQ(outcomes[0].values, outcomes[1].values);
+    const double tolerance = math == MathMode::kF32 ? 1e-3 : math == MathMode::kTf32 ? 0.02 : 0.1;
+    for (size_t i = 0; i < batches.size(); ++i) {
+      EXPECT_NEAR(outcomes[1].losses[i], expected.losses[i], tolerance) << "step " << i;
+    }
+  }
 }
 
 TEST_F(OnGpu, BatchesArriveThroughTheInputPath) {

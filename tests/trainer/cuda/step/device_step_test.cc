@@ -1,0 +1,183 @@
+#include "trainer/cuda/step/device_step.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/trainer/cuda/step/step_trial.h"
+#include "trainer/ops/reference/reference_backend.h"
+
+namespace shardmill {
+namespace {
+
+std::vector<Samples> Batches(int count) {
+  std::vector<Samples> batches;
+  for (int i = 0; i < count; ++i) batches.push_back(BatchOf(i));
+  return batches;
+}
+
+// Dropout in front of the last layer.
+ModelSpec WithDropout() {
+  ModelSpec model = SmallUnet();
+  LayerSpec& last = model.layers.back();
+  LayerSpec drop;
+  drop.name = "drop";
+  drop.kind = LayerKind::kDropout;
+  drop.inputs = last.inputs;
+  drop.drop = 0.3;
+  last.inputs = {"drop"};
+  model.layers.insert(model.layers.end() - 1, drop);
+  return model;
+}
+
+// The same kernels and the same arithmetic of the update: the same bits, however late the device
+// runs and whether its steps are captured.
+void ExpectBitsOfTheHost(StepTrial trial, int steps) {
+  const auto ops = CreateHostKernelOps(trial.type, KernelOrder::kAscending);
+  const TrialOutcome expected = TrainOnHost(trial, ops.get(), Batches(steps));
+  for (const bool capture : {false, true}) {
+    trial.capture = capture;
+    DeviceTrial device(trial);
+    const TrialOutcome outcome = device.Train(Batches(steps));
+    EXPECT_EQ(outcome.losses, expected.losses);
+    EXPECT_EQ(outcome.values, expected.values);
+    EXPECT_EQ(outcome.statistics, expected.statistics);
+    EXPECT_EQ(outcome.average, expected.average);
+    EXPECT_EQ(device.step().graphs_launched() > 0, capture);
+    EXPECT_EQ(device.step().note().empty(), capture) << device.step().note();
+    EXPECT_TRUE(device.runtime().misuses().empty());
+    for (size_t i = 0; i < expected.norms.size(); ++i) {
+      EXPECT_NEAR(outcome.norms[i], expected.norms[i], 1e-9 * expected.norms[i]);
+    }
+  }
+}
+
+TEST(DeviceStep, F32TrainsToTheBitsOfTheHost) {
+  StepTrial trial;
+  trial.loss.class_weights = {1, 2, 0.5f, 1, 1.5f};
+  trial.loss.ignore = 3;
+  trial.average = 0.9;
+  ExpectBitsOfTheHost(trial, 8);
+}
+
+TEST(DeviceStep, Bf16TrainsMasterWeightsToTheBitsOfTheHost) {
+  StepTrial trial;
+  trial.type = ElementType::kBf16;
+  trial.optimizer.kind = OptimizerKind::kSgd;
+  ExpectBitsOfTheHost(trial, 6);
+}
+
+TEST(DeviceStep, DropoutHasAnotherMaskInEachCapturedStep) {
+  StepTrial trial;
+  trial.model = WithDropout();
+  ExpectBitsOfTheHost(trial, 6);
+}
+
+// The oracle of all backends, with the gradient clipped.
+TEST(DeviceStep, OverfitsWithTheLossesOfTheReference) {
+  StepTrial trial;
+  trial.clip_norm = 0.5;
+  trial.rate = 0.02;
+  const std::vector<Samples> batches(16, BatchOf(1));
+  const auto reference = CreateReferenceOps(ElementType::kF32);
+  const auto onednn = CpuOps();
+  const TrialOutcome expected = TrainOnHost(trial, reference.get(), batches);
+  const TrialOutcome other = TrainOnHost(trial, onednn.get(), batches);
+  DeviceTrial device(trial);
+  const TrialOutcome outcome = device.Train(batches);
+  EXPECT_LT(expected.losses.back(), 0.75 * expected.losses.front());
+  for (size_t i = 0; i < batches.size(); ++i) {
+    EXPECT_NEAR(outcome.losses[i], expected.losses[i], 0.005) << "step " << i;
+    EXPECT_NEAR(outcome.losses[i], other.losses[i], 0.005) << "step " << i;
+  }
+  trial.type = ElementType::kBf16;
+  const TrialOutcome narrow = DeviceTrial(trial).Train(batches);
+  for (size_t i = 0; i < batches.size(); ++i) {
+    EXPECT_NEAR(narrow.losses[i], expected.losses[i], 0.1) << "step " << i;
+  }
+}
+
+TEST(DeviceStep, HardPixelsRunWithoutAGraphAndSayWhy) {
+  StepTrial trial;
+  trial.loss.hard_probability = 0.7;
+  const auto ops = CreateHostKernelOps(trial.type, KernelOrder::kAscending);
+  const TrialOutcome expected = TrainOnHost(trial, ops.get(), Batches(4));
+  DeviceTrial device(trial);
+  EXPECT_EQ(device.Train(Batches(4)).losses, expected.losses);
+  EXPECT_EQ(device.step().graphs_launched(), 0);
+  EXPECT_NE(device.step().note().find("hard pixels"), std::string::npos);
+}
+
+// Weights stay as they were before the step, in it and in all later ones.
+TEST(DeviceStep, LossThatIsNotFiniteStopsTheUpdateForGood) {
+  StepTrial trial;
+  DeviceTrial device(trial);
+  ASSERT_TRUE(device.Start().ok());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(device.Step(BatchOf(i)).ok());
+  ASSERT_TRUE(device.Finish().ok());
+  const TrialOutcome sound = device.outcome();
+  // A parameter of the last layer: behind it no activation hides a NaN.
+  const ParameterInfo& last = device.store().parameters().back();
+  float* const spoiled = device.store().values() + last.offset;
+  const float kept = *spoiled;
+  *spoiled = std::nanf("");
+  ASSERT_TRUE(device.Step(BatchOf(3)).ok());
+  ASSERT_TRUE(device.Finish().ok());
+  EXPECT_FALSE(std::isfinite(device.outcome().losses.back()));
+  *spoiled = kept;
+  ASSERT_TRUE(device.Step(BatchOf(4)).ok());
+  ASSERT_TRUE(device.Finish().ok());
+  EXPECT_TRUE(std::isfinite(device.outcome().losses.back()));
+  EXPECT_EQ(device.outcome().values, sound.values);
+}
+
+// Flips and crops by the input kernel are those of a loader.
+TEST(DeviceStep, MovedRowsTrainAsRowsThatWereMovedBefore) {
+  const Shape large = {2, 20, 28, 3}, crop = {2, 16, 24, 3};
+  const Samples stored = BatchOf(0, large);
+  DeviceBatch moves;
+  moves.height = crop.h;
+  moves.width = crop.w;
+  moves.moves.resize(2);
+  moves.moves[0].top = 3;
+  moves.moves[0].left = 1;
+  moves.moves[0].flip_horizontal = true;
+  moves.moves[1].left = 4;
+  moves.moves[1].flip_vertical = true;
+  Samples moved(crop);
+  for (int64_t at = 0; at < crop.Pixels(); ++at) {
+    const int64_t n = at / (crop.h * crop.w), y = at / crop.w % crop.h, x = at % crop.w;
+    const int64_t row = n == 0 ? 3 + y : crop.h - 1 - y;
+    const int64_t column = n == 0 ? 1 + crop.w - 1 - x : 4 + x;
+    const int64_t from = (n * large.h + row) * large.w + column;
+    moved.classes[at] = stored.classes[from];
+    for (int64_t c = 0; c < 3; ++c) moved.pixels[at * 3 + c] = stored.pixels[from * 3 + c];
+  }
+  StepTrial trial;
+  const auto ops = CreateHostKernelOps(trial.type, KernelOrder::kAscending);
+  const TrialOutcome expected = TrainOnHost(trial, ops.get(), std::vector<Samples>(5, moved));
+  DeviceTrial device(trial);
+  ASSERT_TRUE(device.Start().ok());
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(device.Step(stored, 0, moves).ok());
+  ASSERT_TRUE(device.Finish().ok());
+  EXPECT_EQ(device.outcome().losses, expected.losses);
+  EXPECT_EQ(device.outcome().values, expected.values);
+}
+
+TEST(DeviceStep, MemoryThatIsTooSmallIsUnavailableWithNumbers) {
+  StepTrial trial;
+  DeviceTrial device(trial);
+  ASSERT_TRUE(device.Start().ok());
+  ASSERT_TRUE(device.runtime().FreeBytes().ok());
+  const int64_t taken = DeviceTrial::kDeviceBytes - *device.runtime().FreeBytes();
+  device.runtime().set_device_bytes(taken + 1000);
+  const Status status = device.Step(BatchOf(0));
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_NE(status.message().find("activations"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("bytes asked for, 1000 free"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace shardmill

@@ -1,0 +1,67 @@
+#include "trainer/step_memory_of.h"
+
+#include <algorithm>
+
+#include "reader/epoch_order.h"
+#include "trainer/cuda/ops/device_op_table.h"
+#include "trainer/data_feed.h"
+#include "trainer/input_augmentation.h"
+
+namespace shardmill {
+namespace {
+
+// One row of labels as the feed makes them for training.
+int64_t LabelBytesOf(const DataTask& task) {
+  LabelBatch labels;
+  labels.type = task.soft_field.empty() ? task.label_type : LabelType::kOneHotF32;
+  labels.h = task.label_h;
+  labels.w = task.label_w;
+  labels.classes = static_cast<int64_t>(task.classes.size());
+  return LabelRowBytes(labels);
+}
+
+}  // namespace
+
+Result<StepMemoryRequest> StepMemoryRequestOf(const TrainSetup& setup, int64_t batch) {
+  const RankLayout& layout = setup.communicator->layout();
+  const RankSlice slice = SliceForRank(static_cast<uint64_t>(batch), layout.rank, layout.size);
+  const auto rows = static_cast<int64_t>(slice.end - slice.begin);
+  const DataTask moved = TrainingTask(setup.task, setup.augment);
+  StepMemoryRequest request;
+  request.images = moved.image;
+  request.images.n = rows;
+  Shape stored = setup.task.image;
+  if (setup.task.sequences) {
+    ASSIGN_OR_RETURN(request.images.w,
+                     LongestSequence(*setup.dataset, setup.task, setup.config.train_split()));
+    stored.w = request.images.w;
+  }
+  stored.n = 1;
+  Shape row = request.images;
+  row.n = 1;
+  // Rows come as they are stored, or as the loader has moved them.
+  const int64_t pixels = std::max(stored.Elements(), row.Elements());
+  const int64_t labels = std::max(LabelBytesOf(setup.task), LabelBytesOf(moved));
+  request.batch_bytes = rows * (pixels * ImageTypeBytes(setup.task.image_type) + labels);
+  if (setup.val_records > 0 && !setup.task.sequences) {
+    request.evaluation = setup.task.image;
+    request.evaluation.n = std::min(rows, static_cast<int64_t>(setup.val_records));
+  }
+  ASSIGN_OR_RETURN(request.optimizer, OptimizerOptionsOf(setup.config));
+  request.average = setup.config.ema() > 0;
+  return request;
+}
+
+Result<StepMemory> StepMemoryOf(const TrainSetup& setup, int64_t batch) {
+  ASSIGN_OR_RETURN(const StepMemoryRequest request, StepMemoryRequestOf(setup, batch));
+  return MeasureStep(setup.graph.get(), request);
+}
+
+Status CheckStepFits(const TrainSetup& setup, int64_t batch) {
+  if (setup.device.device_ops == nullptr) return OkStatus();
+  ASSIGN_OR_RETURN(const StepMemory memory, StepMemoryOf(setup, batch));
+  ASSIGN_OR_RETURN(const int64_t free_bytes, setup.device.device_ops->runtime()->FreeBytes());
+  return CheckFits(memory, batch / setup.communicator->size(), free_bytes);
+}
+
+}  // namespace shardmill

@@ -131,7 +131,8 @@ Options RunOptions() {
        "Run",
        "NAME",
        "f32, or what training's convolutions round to before they multiply, adding in f32: bf16, "
-       "for CPUs with AVX-512 BF16 or AMX, or tf32, for GPUs",
+       "for GPUs, which then keep activations so too, and CPUs with AVX-512 BF16 or AMX; or tf32, "
+       "for GPUs",
        0,
        0,
        {"f32", "bf16", "tf32"}},

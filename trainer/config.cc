@@ -96,11 +96,20 @@ Result<proto::TrainConfig> ConfigFlags::Given() const {
   for (const ConfigOption& option : ConfigTable()) {
     const auto value = values_.find(option.field);
     if (value == values_.end()) continue;
+    if (option.field == std::string("batch") && BatchIsAuto()) {
+      given.clear_batch();
+      continue;
+    }
     const std::string name = FieldOf(option)->name() == "dataset" ? "DATASET" : FlagName(option);
     RETURN_IF_ERROR(SetConfigValue(option, value->second, &given).WithContext(name));
     RETURN_IF_ERROR(CheckConfigValue(option, given).WithContext(name));
   }
   return given;
+}
+
+bool ConfigFlags::BatchIsAuto() const {
+  const auto value = values_.find("batch");
+  return value != values_.end() && value->second == "auto";
 }
 
 Result<proto::TrainConfig> ParseConfigJson(const std::string& text, const std::string& source) {

@@ -37,6 +37,9 @@ class ConfigFlags {
   // set. InvalidArgument names the flag, or the file and the key, and suggests a known key.
   Result<proto::TrainConfig> Given() const;
 
+  // --batch auto: no batch is given, the program finds one.
+  bool BatchIsAuto() const;
+
  private:
   std::string config_file_;
   std::map<std::string, std::string> values_;  // field → text of the flag

@@ -65,7 +65,8 @@ Options ModelOptions() {
 Options OptimisationOptions() {
   return {
       {"epochs", "Optimisation", "N", "Passes over the train split", 1, 1e6},
-      {"batch", "Optimisation", "N", "Records per step, of all ranks together", 1, 65536},
+      {"batch", "Optimisation", "N|auto",
+       "Records per step, of all ranks together; auto: as many as the GPUs hold", 1, 65536},
       {"optimizer",
        "Optimisation",
        "NAME",

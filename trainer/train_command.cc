@@ -16,6 +16,7 @@
 #include "reader/console/terminal.h"
 #include "reader/console/text_table.h"
 #include "reader/console/units.h"
+#include "trainer/auto_batch.h"
 #include "trainer/comm/create_communicator.h"
 #include "trainer/comm/job_end.h"
 #include "trainer/config.h"
@@ -211,11 +212,20 @@ Known WhoKnows(const Status& status) {
 
 Result<int> TrainOnRanks(const TrainOptions& options, const TrainRequest& request) {
   Communicator* const ranks = request.communicator;
-  auto setup = PrepareTraining(request);
+  TrainRequest complete = request;
+  std::string choice_text;
+  if (options.flags.BatchIsAuto()) {
+    const auto choice = ChooseBatch(request);
+    if (!choice.ok()) return EndJob(ranks, choice.status(), Known::kOnAllRanks);
+    complete.given.set_batch(static_cast<int32_t>(choice->batch));
+    choice_text = choice->text;
+  }
+  auto setup = PrepareTraining(complete);
   if (!setup.ok()) {
     const bool aborted = !ranks->failure().ok();
     return EndJob(ranks, setup.status(), aborted ? Known::kHere : Known::kOnAllRanks);
   }
+  if (!choice_text.empty()) setup->notices.push_back(choice_text);
   Console console(ConsoleFor(options, *setup));
   if (ranks->rank() == 0) {
     if (!options.quiet) PrintStart(*setup, &console);

@@ -349,6 +349,9 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   setup.config = CompleteConfig(
       checkpoint != nullptr ? ConfigToResume(*checkpoint) : proto::TrainConfig(), request.given);
   RETURN_IF_ERROR(CheckConfig(setup.config));
+  if (request.measure_only) {
+    setup.config.set_batch(request.communicator->size() * setup.config.accumulate());
+  }
   CompleteModelSize(&setup.config);
   const RankLayout& layout = request.communicator->layout();
   DeviceRequest device;
@@ -372,7 +375,7 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   if (setup.device.plans_text) setup.notices.push_back(setup.device.plans_text());
   RETURN_IF_ERROR(BuildOptimizer(&setup));
   if (checkpoint != nullptr) RETURN_IF_ERROR(Restore(*checkpoint, &setup));
-  if (layout.rank == 0) {
+  if (layout.rank == 0 && !request.measure_only) {
     RETURN_IF_ERROR(LockOutput(&setup));
     RETURN_IF_ERROR(MakeOutputReady(request, setup));
     if (!setup.trace.empty()) RETURN_IF_ERROR(AtomicFile::Create(setup.trace).status());

@@ -31,6 +31,8 @@ struct TrainRequest {
   bool overwrite = false;  // replace an earlier run in OUTPUT
   std::string trace;       // file for the Chrome trace of this process; empty: none
   std::string plan_cache;  // see DeviceRequest
+  // For --batch auto: takes the smallest batch, and leaves OUTPUT alone.
+  bool measure_only = false;
   Communicator* communicator = nullptr;  // of the job; must outlive the setup
 };
 

@@ -27,7 +27,7 @@ struct BenchReadOptions {
   ReadSuiteOptions suite;
   uint64_t synthetic = 0;
   uint64_t threads = 0;
-  uint64_t rounds = 7;
+  uint64_t rounds = 15;
   std::string plot;
   bool first_batch = false;
   bool json = false;
@@ -103,7 +103,7 @@ void AddRead(CLI::App* bench, BenchReadOptions* options, bool* chosen) {
   AddUnsigned(read, "--batch", &options->suite.batch, UINT32_MAX,
               "Records in a batch; 0: about 4 MiB");
   AddUnsigned(read, "--rounds", &options->rounds, kMostRounds,
-              "Turns of everything that is compared; the best ones count");
+              "Turns of everything that is compared; the medians count");
   read->add_flag("--cold", options->suite.cold,
                  "Measures reading from the disk too: mapped, and direct (O_DIRECT, io_uring)");
   read->add_option("--plot", options->plot, "PNG that shows where the time of the threads went")

@@ -170,21 +170,30 @@ MemoryRates MeasureMemory(int threads) {
   return best;
 }
 
-double MeasureMemset(uint64_t bytes, int buffers, int threads) {
-  std::vector<AlignedBuffer> memory;
+Result<std::unique_ptr<MemsetTurns>> MemsetTurns::Create(uint64_t bytes, int buffers, int threads) {
+  std::unique_ptr<MemsetTurns> turns(new MemsetTurns);
+  turns->bytes_ = bytes;
+  turns->threads_ = threads;
   for (int buffer = 0; buffer < buffers; ++buffer) {
-    memory.push_back(MakeAlignedBuffer(bytes));
-    if (memory.back() == nullptr) return 0;
+    turns->buffers_.push_back(MakeAlignedBuffer(bytes));
+    if (turns->buffers_.back() == nullptr) {
+      return InvalidArgumentError("no memory for the buffers of a batch");
+    }
   }
-  const uint64_t share = bytes / static_cast<uint64_t>(threads);
+  return turns;
+}
+
+double MemsetTurns::Take(uint64_t count) {
+  const uint64_t share = bytes_ / static_cast<uint64_t>(threads_);
   const Stopwatch stopwatch;
-  RunOnThreads(threads, [&](int thread) {
-    for (const AlignedBuffer& buffer : memory) {
-      std::memset(buffer.get() + share * static_cast<uint64_t>(thread), kSetByte, share);
-      UseMemory(buffer.get());
+  RunOnThreads(threads_, [&](int thread) {
+    for (uint64_t turn = 0; turn < count; ++turn) {
+      uint8_t* buffer = buffers_[turn % buffers_.size()].get();
+      std::memset(buffer + share * static_cast<uint64_t>(thread), kSetByte, share);
+      UseMemory(buffer);
     }
   });
-  const double written = static_cast<double>(share) * threads * buffers;
+  const double written = static_cast<double>(share) * threads_ * static_cast<double>(count);
   return written / stopwatch.Stop(1).seconds;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reader/base/status.h"
+#include "tools/bench/aligned_buffer.h"
 #include "tools/bench/record_places.h"
 #include "tools/bench/stopwatch.h"
 
@@ -51,7 +52,19 @@ struct MemoryRates {
 };
 MemoryRates MeasureMemory(int threads);
 
-// Bytes per second of memset over `buffers` buffers of `bytes` bytes in turn, dealt out to threads.
-double MeasureMemset(uint64_t bytes, int buffers, int threads);
+// Writes buffers like those of a loader, one after the other, each dealt out to the threads.
+class MemsetTurns {
+ public:
+  static Result<std::unique_ptr<MemsetTurns>> Create(uint64_t bytes, int buffers, int threads);
+  // Bytes per second of so many buffers in turn.
+  double Take(uint64_t count);
+
+ private:
+  MemsetTurns() = default;
+
+  uint64_t bytes_ = 0;
+  int threads_ = 1;
+  std::vector<AlignedBuffer> buffers_;
+};
 
 }  // namespace shardmill

@@ -4,6 +4,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "reader/base/interrupt.h"
 #include "reader/dataset.h"
@@ -15,9 +16,6 @@ namespace {
 constexpr uint64_t kBatchBytes = uint64_t{4} << 20;
 constexpr uint64_t kLeastBatch = 4;
 constexpr uint64_t kMostBatch = 4096;
-// An epoch of a small set is repeated up to so much data, or so many batches, per turn.
-constexpr uint64_t kTurnBytes = uint64_t{128} << 20;
-constexpr uint64_t kTurnBatches = 500;
 
 void AddFields(const RecordSchema& schema, BenchTarget* target) {
   for (size_t field = 0; field < schema.fields.size(); ++field) {
@@ -55,10 +53,6 @@ Result<BenchTarget> MakeBenchTarget(const ReadBenchOptions& options) {
                      : std::clamp(kBatchBytes / std::max<uint64_t>(1, target.record_bytes),
                                   kLeastBatch, kMostBatch);
   target.batch = std::min(target.batch, target.records);
-  const uint64_t epoch_bytes = std::max<uint64_t>(1, target.records * target.record_bytes);
-  const uint64_t epoch_batches = target.records / target.batch;
-  target.turn_epochs =
-      std::max<uint64_t>(1, std::min(kTurnBytes / epoch_bytes, kTurnBatches / epoch_batches));
   return target;
 }
 
@@ -81,21 +75,49 @@ Status TakeBatches(BatchLoader* loader, uint64_t batches) {
   return OkStatus();
 }
 
-std::vector<uint64_t> ShuffledEpochs(const BenchTarget& target, uint64_t seed) {
+std::vector<uint64_t> ShuffledBatches(const BenchTarget& target, uint64_t batches, uint64_t seed) {
+  const uint64_t count = batches * target.batch;
   std::vector<uint64_t> order;
-  order.reserve(target.records * target.turn_epochs);
+  order.reserve(count + target.records);
   RandomStream random(seed);
-  for (uint64_t epoch = 0; epoch < target.turn_epochs; ++epoch) {
-    const auto begin = static_cast<int64_t>(order.size());
-    order.resize(order.size() + target.records);
-    std::iota(order.begin() + begin, order.end(), uint64_t{0});
+  while (order.size() < count) {
+    const size_t begin = order.size();
+    order.resize(begin + target.records);
     uint64_t* records = order.data() + begin;
+    std::iota(records, records + target.records, uint64_t{0});
     for (uint64_t i = target.records; i > 1; --i) {
       std::swap(records[i - 1], records[random.Below(i)]);
     }
     order.resize(order.size() - target.records % target.batch);
   }
+  order.resize(count);
   return order;
+}
+
+Result<std::unique_ptr<LoaderTurns>> LoaderTurns::Open(const BenchTarget& target,
+                                                       ChecksumPolicy policy, int threads) {
+  ASSIGN_OR_RETURN(const auto dataset, Dataset::Open(target.path, target.split, policy));
+  const BatchLoaderOptions options = LoaderOptionsFor(target, threads);
+  std::unique_ptr<LoaderTurns> turns(new LoaderTurns);
+  turns->batch_ = target.batch;
+  turns->slots_ = static_cast<size_t>(options.slots);
+  turns->held_.reserve(turns->slots_);
+  turns->opening_.emplace();
+  ASSIGN_OR_RETURN(turns->loader_, BatchLoader::Open(dataset, options));
+  return turns;
+}
+
+Result<Rate> LoaderTurns::Take(uint64_t batches) {
+  const Stopwatch stopwatch = opening_.has_value() ? *opening_ : Stopwatch();
+  opening_.reset();
+  held_.clear();
+  for (uint64_t left = batches; left > 0; --left) {
+    RETURN_IF_ERROR(CheckInterrupt());
+    ASSIGN_OR_RETURN(std::optional<Batch> taken, loader_->Next());
+    SHARDMILL_CHECK(taken.has_value());
+    if (left <= slots_) held_.push_back(std::move(*taken));
+  }
+  return stopwatch.Stop(batches * batch_);
 }
 
 }  // namespace shardmill

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "tools/bench/aligned_buffer.h"
 #include "tools/bench/bench_target.h"
 #include "tools/bench/record_places.h"
+#include "tools/bench/spread.h"
 
 namespace shardmill {
 namespace {
@@ -75,7 +77,7 @@ Status DropAll(const std::vector<std::string>& paths) {
 }
 
 // One epoch from the disk, with everything opened anew.
-Status TakeColdTurn(const BenchTarget& target, const ColdFigures& figures, Io io, Rate* best) {
+Result<Rate> TakeColdTurn(const BenchTarget& target, const ColdFigures& figures, Io io) {
   ASSIGN_OR_RETURN(const auto dataset, Dataset::Open(target.path, target.split));
   BatchLoaderOptions options = LoaderOptionsFor(target, figures.threads);
   options.io = io;
@@ -85,8 +87,7 @@ Status TakeColdTurn(const BenchTarget& target, const ColdFigures& figures, Io io
   const Stopwatch stopwatch;
   ASSIGN_OR_RETURN(const std::unique_ptr<BatchLoader> loader, BatchLoader::Open(dataset, options));
   RETURN_IF_ERROR(TakeBatches(loader.get(), loader->steps_per_epoch()));
-  *best = Faster(*best, stopwatch.Stop(loader->steps_per_epoch() * target.batch));
-  return OkStatus();
+  return stopwatch.Stop(loader->steps_per_epoch() * target.batch);
 }
 
 // The descriptors of the shards, for reads past the page cache.
@@ -213,11 +214,55 @@ Result<Rate> TakeBareTurn(const DirectFiles& files, const std::vector<AlignedRea
   return stopwatch.Stop(records);
 }
 
+// The depth at which the reads are fastest.
+Result<uint32_t> FindBestDepth(const DirectFiles& files, const std::vector<std::string>& paths,
+                               const std::vector<AlignedRead>& reads) {
+  const std::vector<AlignedRead> probes = ProbesOf(reads);
+  Rate best;
+  uint32_t best_depth = 0;
+  for (const uint32_t depth : kDepths) {
+    RETURN_IF_ERROR(DropAll(paths));
+    ASSIGN_OR_RETURN(const Rate rate, TakeBareTurn(files, probes, depth, probes.size()));
+    if (best.measured() && rate.per_second() <= best.per_second()) continue;
+    best = rate;
+    best_depth = depth;
+  }
+  return best_depth;
+}
+
+// The loader, mapped and direct, and the bare reads themselves, each between two turns of the bare
+// reads. Both callbacks drop the page cache first.
+Status TakeColdTurns(int rounds, const std::function<Result<Rate>()>& bare,
+                     const std::function<Result<Rate>(Io)>& load, ColdFigures* figures) {
+  std::vector<Rate> bares, direct, mapped;
+  std::vector<double> direct_ratios, mapped_ratios, bare_ratios;
+  ASSIGN_OR_RETURN(Rate before, bare());
+  for (int round = 0; round < rounds; ++round) {
+    ASSIGN_OR_RETURN(const Rate direct_rate, load(Io::kDirect));
+    ASSIGN_OR_RETURN(const Rate middle, bare());
+    ASSIGN_OR_RETURN(const Rate mapped_rate, load(Io::kMapped));
+    ASSIGN_OR_RETURN(const Rate after, bare());
+    direct.push_back(direct_rate);
+    mapped.push_back(mapped_rate);
+    bares.insert(bares.end(), {middle, after});
+    direct_ratios.push_back(SpeedBeside(direct_rate, before, middle));
+    mapped_ratios.push_back(SpeedBeside(mapped_rate, middle, after));
+    bare_ratios.push_back(SpeedBeside(middle, before, after));
+    before = after;
+  }
+  figures->direct = MedianRate(direct);
+  figures->mapped = MedianRate(mapped);
+  figures->bare = MedianRate(bares);
+  figures->direct_of_bare = SpreadOf(direct_ratios);
+  figures->mapped_of_bare = SpreadOf(mapped_ratios);
+  figures->bare_of_itself = SpreadOf(bare_ratios);
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<ColdFigures> MeasureCold(const ReadBenchOptions& options) {
   ASSIGN_OR_RETURN(BenchTarget target, MakeBenchTarget(options));
-  target.turn_epochs = 1;
   ColdFigures figures;
   figures.set = target.path;
   figures.fields = target.description;
@@ -229,7 +274,7 @@ Result<ColdFigures> MeasureCold(const ReadBenchOptions& options) {
     paths = PathsOf(*dataset, target.split);
     ASSIGN_OR_RETURN(const std::unique_ptr<RecordPlaces> places,
                      RecordPlaces::Open(*dataset, target.split, target.fields));
-    const std::vector<uint64_t> order = ShuffledEpochs(target, 1);
+    const std::vector<uint64_t> order = ShuffledBatches(target, target.records / target.batch, 1);
     reads = ReadsOf(*places, order);
     for (const uint64_t record : order) {
       for (size_t field = 0; field < places->field_count(); ++field) {
@@ -239,25 +284,16 @@ Result<ColdFigures> MeasureCold(const ReadBenchOptions& options) {
     figures.records = order.size();
   }
   ASSIGN_OR_RETURN(const DirectFiles files, DirectFiles::Open(paths));
-  const std::vector<AlignedRead> probes = ProbesOf(reads);
-  Rate best_of_depths;
-  for (const uint32_t depth : kDepths) {
+  ASSIGN_OR_RETURN(figures.best_depth, FindBestDepth(files, paths, reads));
+  const auto bare = [&]() -> Result<Rate> {
     RETURN_IF_ERROR(DropAll(paths));
-    ASSIGN_OR_RETURN(const Rate rate, TakeBareTurn(files, probes, depth, probes.size()));
-    if (best_of_depths.measured() && rate.per_second() <= best_of_depths.per_second()) continue;
-    best_of_depths = rate;
-    figures.best_depth = depth;
-  }
-  for (int round = 0; round < options.rounds; ++round) {
+    return TakeBareTurn(files, reads, figures.best_depth, figures.records);
+  };
+  const auto load = [&](Io io) -> Result<Rate> {
     RETURN_IF_ERROR(DropAll(paths));
-    RETURN_IF_ERROR(TakeColdTurn(target, figures, Io::kDirect, &figures.direct));
-    RETURN_IF_ERROR(DropAll(paths));
-    RETURN_IF_ERROR(TakeColdTurn(target, figures, Io::kMapped, &figures.mapped));
-    RETURN_IF_ERROR(DropAll(paths));
-    ASSIGN_OR_RETURN(const Rate bare,
-                     TakeBareTurn(files, reads, figures.best_depth, figures.records));
-    figures.bare = Faster(figures.bare, bare);
-  }
+    return TakeColdTurn(target, figures, io);
+  };
+  RETURN_IF_ERROR(TakeColdTurns(options.rounds, bare, load, &figures));
   return figures;
 }
 

@@ -1,9 +1,10 @@
 // Measures how fast a packed set is read: by the loader, and by bare loops over the same records
 // in turns with it.
 //
-// A turn is one first and one later epoch of the loader under each checksum policy, one epoch of
-// memcpy out of a mapping and one of pread; the best turn of each counts. All data are in memory
-// before the clock starts. Not for concurrent use.
+// The loader under each checksum policy takes short turns of later epochs, each between two turns
+// of memcpy out of a mapping, and whole first epochs with the one behind it. The median of the
+// ratios counts: on a machine that does other things too, neighbouring turns suffer alike. All
+// data are in memory before the clock starts. Not for concurrent use.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ struct ReadBenchOptions {
   std::string split;   // empty: the first one
   uint64_t batch = 0;  // records; 0: about 4 MiB
   int threads = 1;
-  int rounds = 7;
+  int rounds = 15;
 };
 
 // InvalidArgument when no field of the set has a fixed shape.

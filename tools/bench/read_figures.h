@@ -8,15 +8,18 @@
 
 #include "reader/batch_loader.h"
 #include "tools/bench/bare_loop.h"
+#include "tools/bench/spread.h"
 #include "tools/bench/stopwatch.h"
 
 namespace shardmill {
 
-// One loader under one checksum policy: the best epoch of each kind, and where the time of all
-// epochs went.
+// One loader under one checksum policy: the median turn of each kind, and where the time of all
+// turns went.
 struct LoaderFigures {
   Rate first_epoch;  // from BatchLoader::Open() on; the data are in memory
   Rate later_epoch;
+  Spread of_loop;         // the later epochs beside the bare loop
+  Spread first_of_later;  // the first epoch beside the one behind it
   LoaderTimes first_times;
   LoaderTimes times;  // of the later epochs
 };
@@ -32,7 +35,9 @@ struct ReadFigures {
   LoaderFigures unchecked;
   LoaderFigures first_touch;
   Rate gather;
-  Rate gather_first;  // the same loop over files that have just been mapped
+  Spread gather_of_itself;  // how much the machine alone lets such ratios vary
+  Rate gather_first;        // the same loop over files that have just been mapped
+  Spread gather_first_of_later;
   Rate pread;
 
   double BytesPerSecond(const Rate& rate) const {
@@ -45,8 +50,9 @@ struct OneHotFigures {
   std::string label;          // how it is stored
   uint64_t output_bytes = 0;  // of a record
   int threads = 1;
-  double bytes_per_second = 0;
+  double bytes_per_second = 0;  // medians
   double memset_bytes_per_second = 0;
+  Spread of_memset;
 };
 
 // From the start of a process to its first batch.
@@ -66,6 +72,9 @@ struct ColdFigures {
   Rate direct;                // Io::kDirect
   Rate mapped;                // Io::kMapped, with read-ahead
   Rate bare;                  // direct reads of the same ranges, at the best queue depth
+  Spread direct_of_bare;
+  Spread mapped_of_bare;
+  Spread bare_of_itself;
   uint32_t best_depth = 0;
 
   double BytesPerSecond(const Rate& rate) const {

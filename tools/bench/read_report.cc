@@ -22,6 +22,11 @@ std::string Fixed(double value, int digits) {
 
 std::string GigaBytes(double bytes_per_second) { return Fixed(bytes_per_second / 1e9, 2); }
 std::string Percent(double share) { return Fixed(100 * share, 0) + "%"; }
+// "98% (95-101)": the median, and between what half of the turns lie.
+std::string Percent(const Spread& share) {
+  return Percent(share.median) + " (" + Fixed(100 * share.low, 0) + "-" +
+         Fixed(100 * share.high, 0) + ")";
+}
 std::string Count(double value) { return FormatCount(static_cast<uint64_t>(value + 0.5)); }
 
 struct StageShare {
@@ -85,8 +90,8 @@ std::vector<TextTable::Column> LineStartColumns() {
 
 std::string SpeedText(const ReadReport& report, bool colored) {
   std::vector<TextTable::Column> columns = LineStartColumns();
-  for (const char* title :
-       {"samples/s", "GB/s", "CPU-s/1000", "of loop", "loop GB/s", "CPU-s/1000", "pread GB/s"}) {
+  for (const char* title : {"samples/s", "GB/s", "CPU-s/1000", "of loop", "loop GB/s", "CPU-s/1000",
+                            "of itself", "pread GB/s"}) {
     columns.push_back({title, Align::kRight});
   }
   TextTable table(std::move(columns));
@@ -98,22 +103,23 @@ std::string SpeedText(const ReadReport& report, bool colored) {
       row.push_back(Count(rate.per_second()));
       row.push_back(GigaBytes(figures.BytesPerSecond(rate)));
       row.push_back(Fixed(rate.cpu_seconds_per_1000(), 4));
-      row.push_back(Percent(rate.per_second() / figures.gather.per_second()));
+      row.push_back(Percent(loader->of_loop));
       row.push_back(is_first ? GigaBytes(figures.BytesPerSecond(figures.gather)) : "");
       row.push_back(is_first ? Fixed(figures.gather.cpu_seconds_per_1000(), 4) : "");
+      row.push_back(is_first ? Percent(figures.gather_of_itself) : "");
       row.push_back(is_first ? GigaBytes(figures.BytesPerSecond(figures.pread)) : "");
       table.AddRow(std::move(row));
     }
   }
   return "In memory, random order, later epochs; loop: bare memcpy or zstd over the same "
-         "records\n" +
+         "records.\nEach turn between two of the loop; medians, and what half of the turns lie "
+         "between\n" +
          table.ToString(kIndent, colored);
 }
 
 std::string EpochsText(const ReadReport& report, bool colored) {
   std::vector<TextTable::Column> columns = LineStartColumns();
-  for (const char* title : {"first GB/s", "later GB/s", "first/later", "loop: first GB/s",
-                            "later GB/s", "first/later"}) {
+  for (const char* title : {"first GB/s", "of the next", "loop: first GB/s", "of the next"}) {
     columns.push_back({title, Align::kRight});
   }
   TextTable table(std::move(columns));
@@ -121,21 +127,14 @@ std::string EpochsText(const ReadReport& report, bool colored) {
     for (const auto& [checksums, loader] : LoadersOf(figures)) {
       const bool is_first = loader == &figures.unchecked;
       std::vector<std::string> row = LineStart(figures, is_first, checksums);
-      const auto add = [&](const Rate& first, const Rate& later) {
-        row.push_back(GigaBytes(figures.BytesPerSecond(first)));
-        row.push_back(GigaBytes(figures.BytesPerSecond(later)));
-        row.push_back(Percent(first.per_second() / later.per_second()));
-      };
-      add(loader->first_epoch, loader->later_epoch);
-      if (is_first) {
-        add(figures.gather_first, figures.gather);
-      } else {
-        row.insert(row.end(), 3, "");
-      }
+      row.push_back(GigaBytes(figures.BytesPerSecond(loader->first_epoch)));
+      row.push_back(Percent(loader->first_of_later));
+      row.push_back(is_first ? GigaBytes(figures.BytesPerSecond(figures.gather_first)) : "");
+      row.push_back(is_first ? Percent(figures.gather_first_of_later) : "");
       table.AddRow(std::move(row));
     }
   }
-  return "The first epoch (pages in memory, not yet mapped or checked) and later ones\n" +
+  return "The first epoch (pages in memory, not yet mapped or checked) beside the next one\n" +
          table.ToString(kIndent, colored);
 }
 
@@ -176,6 +175,7 @@ std::string ColdText(const ReadReport& report, bool colored) {
                    {"threads", Align::kRight},
                    {"bare direct GB/s", Align::kRight},
                    {"depth", Align::kRight},
+                   {"of itself", Align::kRight},
                    {"direct: GB/s", Align::kRight},
                    {"of bare", Align::kRight},
                    {"CPU-s/1000", Align::kRight},
@@ -184,13 +184,16 @@ std::string ColdText(const ReadReport& report, bool colored) {
                    {"CPU-s/1000", Align::kRight}});
   for (const ColdFigures& figures : report.cold) {
     std::vector<std::string> row = {
-        EscapeControl(figures.set), figures.fields, std::to_string(figures.threads),
-        GigaBytes(figures.BytesPerSecond(figures.bare)), std::to_string(figures.best_depth)};
-    for (const Rate* rate : {&figures.direct, &figures.mapped}) {
-      row.push_back(GigaBytes(figures.BytesPerSecond(*rate)));
-      row.push_back(Percent(rate->per_second() / figures.bare.per_second()));
-      row.push_back(Fixed(rate->cpu_seconds_per_1000(), 4));
-    }
+        EscapeControl(figures.set),         figures.fields,
+        std::to_string(figures.threads),    GigaBytes(figures.BytesPerSecond(figures.bare)),
+        std::to_string(figures.best_depth), Percent(figures.bare_of_itself)};
+    const auto add = [&](const Rate& rate, const Spread& of_bare) {
+      row.push_back(GigaBytes(figures.BytesPerSecond(rate)));
+      row.push_back(Percent(of_bare));
+      row.push_back(Fixed(rate.cpu_seconds_per_1000(), 4));
+    };
+    add(figures.direct, figures.direct_of_bare);
+    add(figures.mapped, figures.mapped_of_bare);
     table.AddRow(std::move(row));
   }
   return "One epoch from the disk, first-touch, direct reads at the same queue depth; GB/s of "
@@ -210,7 +213,7 @@ std::string OneHotText(const ReadReport& report, bool colored) {
   for (const OneHotFigures& figures : report.one_hot) {
     table.AddRow({figures.label, std::to_string(figures.threads), FormatBytes(figures.output_bytes),
                   GigaBytes(figures.bytes_per_second), GigaBytes(figures.memset_bytes_per_second),
-                  Percent(figures.bytes_per_second / figures.memset_bytes_per_second)});
+                  Percent(figures.of_memset)});
   }
   return "Labels delivered as one_hot_f32\n" + table.ToString(kIndent, colored);
 }

@@ -12,6 +12,14 @@ void WriteRate(const ReadFigures& figures, const Rate& rate, JsonWriter* json) {
   json->EndObject();
 }
 
+void WriteSpread(const Spread& spread, JsonWriter* json) {
+  json->BeginObject();
+  json->Key("median").Number(spread.median);
+  json->Key("low").Number(spread.low);
+  json->Key("high").Number(spread.high);
+  json->EndObject();
+}
+
 void WriteTimes(const LoaderTimes& times, JsonWriter* json) {
   json->BeginObject();
   json->Key("disk").Number(times.disk_ns);
@@ -31,6 +39,10 @@ void WriteLoader(const ReadFigures& figures, const LoaderFigures& loader, JsonWr
   WriteRate(figures, loader.first_epoch, json);
   json->Key("later_epoch");
   WriteRate(figures, loader.later_epoch, json);
+  json->Key("of_loop");
+  WriteSpread(loader.of_loop, json);
+  json->Key("first_of_next");
+  WriteSpread(loader.first_of_later, json);
   json->Key("first_epoch_nanoseconds");
   WriteTimes(loader.first_times, json);
   json->Key("nanoseconds");
@@ -52,8 +64,12 @@ void WriteSet(const ReadFigures& figures, JsonWriter* json) {
   WriteLoader(figures, figures.first_touch, json);
   json->Key("bare_loop");
   WriteRate(figures, figures.gather, json);
+  json->Key("bare_loop_of_itself");
+  WriteSpread(figures.gather_of_itself, json);
   json->Key("bare_loop_first");
   WriteRate(figures, figures.gather_first, json);
+  json->Key("bare_loop_first_of_next");
+  WriteSpread(figures.gather_first_of_later, json);
   json->Key("pread");
   WriteRate(figures, figures.pread, json);
   json->EndObject();
@@ -70,6 +86,12 @@ void WriteCold(const ColdFigures& figures, JsonWriter* json) {
   json->Key("bare_bytes_per_second").Number(figures.BytesPerSecond(figures.bare));
   json->Key("direct_bytes_per_second").Number(figures.BytesPerSecond(figures.direct));
   json->Key("mapped_bytes_per_second").Number(figures.BytesPerSecond(figures.mapped));
+  json->Key("direct_of_bare");
+  WriteSpread(figures.direct_of_bare, json);
+  json->Key("mapped_of_bare");
+  WriteSpread(figures.mapped_of_bare, json);
+  json->Key("bare_of_itself");
+  WriteSpread(figures.bare_of_itself, json);
   json->EndObject();
 }
 
@@ -80,6 +102,8 @@ void WriteOneHot(const OneHotFigures& figures, JsonWriter* json) {
   json->Key("record_bytes").Number(figures.output_bytes);
   json->Key("bytes_per_second").Number(figures.bytes_per_second);
   json->Key("memset_bytes_per_second").Number(figures.memset_bytes_per_second);
+  json->Key("of_memset");
+  WriteSpread(figures.of_memset, json);
   json->EndObject();
 }
 

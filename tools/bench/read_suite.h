@@ -23,7 +23,7 @@ struct ReadSuiteOptions {
   uint64_t first_batch_records = 1000000;
   uint64_t batch = 0;  // records; 0: about 4 MiB
   int threads = 1;     // measured are 1 and this
-  int rounds = 7;
+  int rounds = 15;
   bool cold = false;                                      // from the disk too
   std::string trace_path;                                 // empty: no trace
   std::function<void(const std::string& what)> progress;  // called before each measurement

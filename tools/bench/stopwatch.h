@@ -18,13 +18,6 @@ struct Rate {
   double cpu_seconds_per_1000() const { return 1000 * cpu_seconds / static_cast<double>(records); }
 };
 
-// The faster one. Compared programs run in turns and each keeps its best turn: other programs on
-// the machine only ever make a turn slower.
-inline Rate Faster(const Rate& a, const Rate& b) {
-  if (!a.measured()) return b;
-  return a.per_second() >= b.per_second() ? a : b;
-}
-
 class Stopwatch {
  public:
   Stopwatch() : start_(Clock::now()), cpu_start_(CpuSeconds()) {}

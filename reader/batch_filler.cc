@@ -13,10 +13,10 @@
 namespace shardmill {
 namespace {
 
-// Parts for which read-ahead stays on after the last page that had to come from disk.
-constexpr int kColdParts = 1024;
-// The first parts are taken for cold until they have shown that they are not.
-constexpr int kUnknownParts = 32;
+// For so many bytes read-ahead stays on after the last page that had to come from disk.
+constexpr uint64_t kColdBytes = uint64_t{256} << 20;
+// The first bytes are taken for cold until they have shown that they are not.
+constexpr uint64_t kUnknownBytes = uint64_t{8} << 20;
 // Below this a record is not worth system calls of its own: the kernel reads ahead by itself.
 constexpr uint64_t kLargeRecordBytes = 64 * 1024;
 
@@ -38,7 +38,7 @@ BatchFiller::BatchFiller(const BatchPlan* plan, const BatchLoaderOptions& option
       bad_records_(plan->split, options.max_bad_records),
       workers_(static_cast<size_t>(options.threads)),
       has_large_records_(plan->record_bytes >= kLargeRecordBytes),
-      cold_parts_(has_large_records_ ? kUnknownParts : 0) {
+      cold_parts_(has_large_records_ ? PartsOf(kUnknownBytes) : 0) {
   if (read_ahead_ != ReadAhead::kNever && options.order != Order::kStored && has_large_records_) {
     AdviseRandomReads(*plan->split);
   }
@@ -50,6 +50,12 @@ BatchFiller::BatchFiller(const BatchPlan* plan, const BatchLoaderOptions& option
     worker.row_filler.emplace(plan, &worker.scratch, &worker.clock);
     worker.run_reader.emplace(plan, &bad_records_, &worker.scratch, &worker.clock);
   }
+}
+
+// A few for each thread at least.
+int BatchFiller::PartsOf(uint64_t bytes) const {
+  const uint64_t part_bytes = std::max<uint64_t>(1, plan_.rows_per_part * plan_.record_bytes);
+  return static_cast<int>(std::max(bytes / part_bytes, 2 * uint64_t{workers_.size()}));
 }
 
 uint64_t BatchFiller::nanoseconds(Stage stage) const {
@@ -171,7 +177,8 @@ void BatchFiller::NoteWhetherCold(Rows rows, uint64_t reading_ns, Worker* worker
   const uint64_t memory_ns = (rows.end - rows.begin) * plan_.record_bytes;  // at 1 GB/s
   if (reading_ns <= memory_ns) return;
   const int64_t faults = MajorFaults();
-  if (faults > worker->major_faults) cold_parts_.store(kColdParts, std::memory_order_relaxed);
+  if (faults > worker->major_faults)
+    cold_parts_.store(PartsOf(kColdBytes), std::memory_order_relaxed);
   worker->major_faults = faults;
 }
 

@@ -76,6 +76,7 @@ class BatchFiller {
   Result<uint64_t> Substitute(uint64_t row, BatchSlot* slot, Worker* worker);
   void PrefetchAhead(const BatchSlot& slot, Rows rows) const;
   void NoteWhetherCold(Rows rows, uint64_t reading_ns, Worker* worker);
+  int PartsOf(uint64_t bytes) const;
   static uint64_t ReadingNs(const Worker& worker);
 
   const BatchPlan& plan_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "reader/base/thread_budget.h"
 #include "reader/epoch_order.h"
 #include "reader/run_reader.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr uint64_t kMaxGlobalBatch = std::numeric_limits<uint32_t>::max();
 constexpr int kMaxSlots = 1024;
+constexpr uint64_t kMaxTraceSpans = uint64_t{1} << 24;  // of each thread: 640 MiB
 constexpr uint64_t kMaxSlotBytes = uint64_t{1} << 46;
 // Each field starts on a page: it can be the target of direct I/O and of one DMA.
 constexpr uint64_t kFieldAlignment = 4096;
@@ -37,13 +39,18 @@ Status CheckRanks(const BatchLoaderOptions& options) {
 }
 
 Status CheckResources(const BatchLoaderOptions& options) {
-  if (options.threads < 1) {
+  // Before anything is allocated for each of them.
+  if (options.threads < 1 || options.threads > kMaxThreads) {
     return InvalidArgumentError("threads is " + std::to_string(options.threads) +
-                                "; the loader needs at least 1");
+                                "; it must be 1 to " + std::to_string(kMaxThreads));
   }
   if (options.slots < 1 || options.slots > kMaxSlots) {
     return InvalidArgumentError("slots is " + std::to_string(options.slots) + "; it must be 1 to " +
                                 std::to_string(kMaxSlots));
+  }
+  if (options.trace_spans > kMaxTraceSpans) {
+    return InvalidArgumentError("trace_spans is " + Number(options.trace_spans) +
+                                "; it must be at most " + Number(kMaxTraceSpans));
   }
   if (static_cast<bool>(options.allocate) != static_cast<bool>(options.release)) {
     return InvalidArgumentError("allocate and release must be given together");
@@ -116,8 +123,21 @@ Status PlanFields(const Dataset& dataset, const BatchLoaderOptions& options, Bat
 // What coding adds to a tensor that it cannot make smaller: less than a 256th and a few headers.
 uint64_t MostCodedBytes(uint64_t tensor_bytes) { return tensor_bytes + tensor_bytes / 256 + 1024; }
 
+// Rows that are only copied need not stay in a cache for a second step. Then two parts for each
+// thread are enough to share a batch, and the fewer there are the less the threads meet.
+uint64_t PartBytes(const BatchPlan& plan, int threads) {
+  constexpr uint64_t kPartsPerThread = 2;
+  const bool only_copies =
+      std::all_of(plan.fields.begin(), plan.fields.end(), [](const FieldPlan& field) {
+        return field.IsPlain() && !field.IsCoded() && !field.Converts() && !field.Delivers();
+      });
+  if (!only_copies) return kPartBytes;
+  const uint64_t parts = kPartsPerThread * static_cast<uint64_t>(threads);
+  return std::max(kPartBytes, plan.slot_bytes / parts);
+}
+
 // Lays the fields out in a slot and sizes the parts.
-Status PlanSlot(BatchPlan* plan) {
+Status PlanSlot(int threads, BatchPlan* plan) {
   for (FieldPlan& field : plan->fields) {
     field.slot_offset = plan->slot_bytes;
     plan->record_bytes += std::max(field.stored_bytes, field.delivered_bytes);
@@ -130,8 +150,9 @@ Status PlanSlot(BatchPlan* plan) {
     plan->slot_bytes += (bytes + kFieldAlignment - 1) / kFieldAlignment * kFieldAlignment;
   }
   plan->slot_bytes = std::max(plan->slot_bytes, kFieldAlignment);
-  plan->rows_per_part = std::clamp<uint64_t>(kPartBytes / std::max<uint64_t>(1, plan->record_bytes),
-                                             1, plan->capacity_rows);
+  plan->rows_per_part =
+      std::clamp<uint64_t>(PartBytes(*plan, threads) / std::max<uint64_t>(1, plan->record_bytes), 1,
+                           plan->capacity_rows);
   for (const FieldPlan& field : plan->fields) {
     if (field.IsCoded()) {
       const uint64_t bytes = MostCodedBytes(field.stored_bytes);
@@ -178,7 +199,7 @@ Result<BatchPlan> PlanBatches(const Dataset& dataset, const BatchLoaderOptions& 
   RETURN_IF_ERROR(PlanSteps(options, &plan));
   RETURN_IF_ERROR(PlanFields(dataset, options, &plan));
   plan.capacity_rows = (options.global_batch + options.ranks - 1) / options.ranks;
-  RETURN_IF_ERROR(PlanSlot(&plan));
+  RETURN_IF_ERROR(PlanSlot(options.threads, &plan));
   RETURN_IF_ERROR(CheckMemory(options, plan));
   return plan;
 }

@@ -19,6 +19,9 @@ namespace {
 // All staging buffers together; more than the largest queue of small records needs.
 constexpr uint64_t kStagingBudget = uint64_t{128} << 20;
 constexpr uint64_t kLeastStagingBuffers = 4;
+// Reads end in any order, but are taken in that of the batch: while one of them is late, those
+// behind it wait in their buffers, and the queue shall stay full all the same.
+constexpr uint64_t kBuffersPerRead = 4;
 // A coded record may be larger than its tensor, but hardly more than this.
 constexpr uint64_t kCodedSlack = 64 * 1024;
 // Records of variable shape have no known size; larger ones are left to the mapping.
@@ -53,8 +56,7 @@ DirectReader::DirectReader(const BatchPlan* plan, size_t slots, const Options& o
       staging_(nullptr, std::free),
       slot_count_(slots),
       requests_(slots * requests_per_slot_),
-      order_(requests_.size()),
-      completions_(options.queue_depth) {
+      order_(requests_.size()) {
   size_t buckets = 16;
   while (buckets < 2 * requests_.size()) buckets *= 2;
   buckets_.assign(buckets, kNone);
@@ -65,6 +67,7 @@ Result<std::unique_ptr<DirectReader>> DirectReader::Open(const BatchPlan* plan,
                                                          const Options& options) {
   std::unique_ptr<DirectReader> reader(new DirectReader(plan, slots.size(), options));
   ASSIGN_OR_RETURN(reader->queue_, ReadQueue::Create(options.queue_depth));
+  reader->completions_.resize(options.queue_depth);
   RETURN_IF_ERROR(reader->OpenShards());
   RETURN_IF_ERROR(reader->AllocateStaging());
   reader->RegisterBuffers(slots);
@@ -112,7 +115,8 @@ Status DirectReader::AllocateStaging() {
     if (NeedsNoStaging(field, spec)) continue;
     staging_bytes_ = std::max(staging_bytes_, std::min(StagingBytesOf(spec), kLargestRead));
   }
-  const uint64_t wanted = std::max<uint64_t>(kLeastStagingBuffers, 2 * options_.queue_depth);
+  const uint64_t wanted =
+      std::max(kLeastStagingBuffers, kBuffersPerRead * uint64_t{options_.queue_depth});
   const uint64_t affordable = std::max(kLeastStagingBuffers, kStagingBudget / staging_bytes_);
   staging_count_ = static_cast<int>(std::min(wanted, affordable));
   const uint64_t bytes = staging_bytes_ * static_cast<uint64_t>(staging_count_);

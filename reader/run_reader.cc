@@ -16,8 +16,10 @@ uint64_t RunReader::ScratchBytes(uint64_t stored_bytes, uint64_t rows_per_part) 
 
 Status RunReader::Read(const FieldPlan& field, const BatchSlot& slot, uint64_t begin, uint64_t end,
                        uint8_t* out, uint64_t* record, const OnBadRow& on_bad) {
+  const uint64_t rows =
+      std::clamp<uint64_t>(kStepBytes / std::max<uint64_t>(1, field.stored_bytes), 1, kMostRows);
   while (begin < end) {
-    Group group{field, slot, on_bad, begin, std::min(end, begin + kMostRows), out, record};
+    Group group{field, slot, on_bad, begin, std::min(end, begin + rows), out, record};
     RETURN_IF_ERROR(CopyRows(&group));
     RETURN_IF_ERROR(CheckRows(group));
     if (field.IsCoded()) RETURN_IF_ERROR(DecodeRows(group));

@@ -41,8 +41,10 @@ class RunReader {
   static uint64_t ScratchBytes(uint64_t stored_bytes, uint64_t rows_per_part);
 
  private:
-  // As many rows as one step takes at once: their places stay in the first cache level.
+  // As many rows as one step takes at once: their places stay in the first cache level, and their
+  // bytes, of more than one row, in the second.
   static constexpr uint64_t kMostRows = 128;
+  static constexpr uint64_t kStepBytes = 256 * 1024;
   // How many rows ahead of the copy a row is looked up in the table of its block, and how many rows
   // ahead its bytes are asked for.
   static constexpr uint64_t kFindAhead = 6;

@@ -7,12 +7,13 @@
 #include <string>
 #include <system_error>
 
+#include "reader/base/thread_budget.h"
+
 namespace shardmill {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kMaxThreads = 1024;
 constexpr int kMaxInFlight = 1 << 20;
 // How often a waiting thread asks whether the caller has cancelled: a signal handler can set a
 // flag but may not notify a condition variable.
@@ -21,6 +22,22 @@ constexpr std::chrono::milliseconds kCancelPoll(50);
 uint64_t NanosecondsSince(Clock::time_point start) {
   return static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+}
+
+// Waits for a mutex that is held for a few hundred nanoseconds at a time. A thread that went to
+// sleep for it would have to be woken up, often on another core, where the memory that it works
+// on is not; so it looks a little longer first.
+std::unique_lock<std::mutex> LockSoon(std::mutex& mutex) {
+  constexpr int kLooks = 256;
+  std::unique_lock<std::mutex> lock(mutex, std::defer_lock);
+  for (int look = 0; look < kLooks; ++look) {
+    if (lock.try_lock()) return lock;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  lock.lock();
+  return lock;
 }
 
 // Runs a callback and turns an exception that leaves it into a status.
@@ -93,31 +110,32 @@ Status OrderedPipeline::StartThreads(int threads) {
   return OkStatus();
 }
 
+// Whoever is woken up finds the mutex free: nobody is notified under it.
 void OrderedPipeline::RunWorker(int worker) {
-  std::unique_lock<std::mutex> lock(mutex_);
+  std::unique_lock<std::mutex> lock = LockSoon(mutex_);
   while (true) {
-    while (!stop_ && !CanClaimLocked()) WaitForWork(&lock);
+    std::optional<Claim> claim;
+    while (!stop_ && !(claim = ClaimLocked(worker)).has_value()) WaitForWork(&lock);
     if (stop_) return;
-    Slot& slot = SlotOfLocked(claim_index_);
-    const Item item{claim_index_, slot_of_[claim_index_ % slots_.size()]};
-    const uint32_t part = ClaimLocked(&slot, worker);
-    if (slot.claimed == slot.parts) ++claim_index_;
     lock.unlock();
     Status status = IsCancelled() ? CancelledError("cancelled by the caller")
-                                  : Fenced([&] { return work_(item, part, worker); });
-    lock.lock();
-    FinishPartLocked(&slot, part, std::move(status));
+                                  : Fenced([&] { return work_(claim->item, claim->part, worker); });
+    lock = LockSoon(mutex_);
+    if (!FinishPartLocked(&slots_[claim->item.slot], claim->part, std::move(status))) continue;
+    lock.unlock();
+    item_done_.notify_all();
+    lock = LockSoon(mutex_);
   }
 }
 
-void OrderedPipeline::FinishPartLocked(Slot* slot, uint32_t part, Status status) {
+bool OrderedPipeline::FinishPartLocked(Slot* slot, uint32_t part, Status status) {
   ++slot->finished;
   if (!status.ok() && part < slot->failed_part) {
     slot->failed_part = part;
     slot->status = std::move(status);
     failed_index_ = std::min(failed_index_, slot->index);
   }
-  if (slot->index == take_index_ && IsDoneLocked(*slot)) item_done_.notify_all();
+  return slot->index == take_index_ && IsDoneLocked(*slot);
 }
 
 OrderedPipeline::Share OrderedPipeline::ShareOf(uint32_t parts, int worker, int workers) {
@@ -143,22 +161,37 @@ bool OrderedPipeline::HasUnclaimedLocked(const Slot& slot) const {
   return false;
 }
 
-// Requires that there is one.
-uint32_t OrderedPipeline::ClaimLocked(Slot* slot, int worker) {
-  int from = worker;
-  while (!HasUnclaimedLocked(*slot, from)) from = (from + 1) % workers_;
-  ++slot->claimed;
-  return slot->next[static_cast<size_t>(from)]++;
+// First of the worker's own shares, then of those of others; always of the oldest item. No item
+// behind a failed one is begun: it could not be taken anyway.
+std::optional<OrderedPipeline::Claim> OrderedPipeline::ClaimLocked(int worker) {
+  claim_index_ = std::max(claim_index_, take_index_);
+  while (claim_index_ < produce_index_ && claim_index_ < failed_index_ &&
+         !HasUnclaimedLocked(SlotOfLocked(claim_index_))) {
+    ++claim_index_;
+  }
+  const uint64_t end = failed_index_ < produce_index_ ? failed_index_ + 1 : produce_index_;
+  for (uint64_t index = claim_index_; index < end; ++index) {
+    if (HasUnclaimedLocked(SlotOfLocked(index), worker)) return ClaimFromLocked(index, worker);
+  }
+  for (uint64_t index = claim_index_; index < end; ++index) {
+    const Slot& slot = SlotOfLocked(index);
+    if (!HasUnclaimedLocked(slot)) continue;
+    int owner = worker;
+    while (!HasUnclaimedLocked(slot, owner)) owner = (owner + 1) % workers_;
+    return ClaimFromLocked(index, owner);
+  }
+  return std::nullopt;
+}
+
+// Requires that the share of the owner has one.
+OrderedPipeline::Claim OrderedPipeline::ClaimFromLocked(uint64_t index, int owner) {
+  Slot& slot = SlotOfLocked(index);
+  ++slot.claimed;
+  return {{index, slot_of_[index % slots_.size()]}, slot.next[static_cast<size_t>(owner)]++};
 }
 
 bool OrderedPipeline::IsDoneLocked(const Slot& slot) const {
   return slot.finished == slot.claimed && !HasUnclaimedLocked(slot);
-}
-
-// No item behind a failed one is begun: it could not be taken anyway.
-bool OrderedPipeline::CanClaimLocked() const {
-  return claim_index_ < produce_index_ && claim_index_ <= failed_index_ &&
-         HasUnclaimedLocked(SlotOfLocked(claim_index_));
 }
 
 bool OrderedPipeline::CanProduceLocked() const {
@@ -174,18 +207,23 @@ bool OrderedPipeline::CanPublishLocked() const {
 void OrderedPipeline::Pump() {
   std::lock_guard<std::mutex> producing(produce_mutex_);
   while (true) {
-    Item item;
+    uint32_t parts = 0;
+    std::optional<Item> item;
     {
-      std::lock_guard<std::mutex> lock(mutex_);
-      if (CanPublishLocked()) PublishLocked();
-      if (!CanProduceLocked()) return;
-      item = {produce_index_, free_slots_.back()};
-      free_slots_.pop_back();
+      const std::unique_lock<std::mutex> lock = LockSoon(mutex_);
+      if (CanPublishLocked()) parts = PublishLocked();
+      if (CanProduceLocked()) {
+        item = {produce_index_, free_slots_.back()};
+        free_slots_.pop_back();
+      }
     }
+    if (parts == 1) work_ready_.notify_one();
+    if (parts > 1) work_ready_.notify_all();
+    if (!item.has_value()) return;
     Result<std::optional<Size>> size = IsCancelled() ? CancelledError("cancelled by the caller")
-                                                     : Fenced([&] { return produce_(item); });
-    std::lock_guard<std::mutex> lock(mutex_);
-    StageLocked(item, std::move(size));
+                                                     : Fenced([&] { return produce_(*item); });
+    const std::unique_lock<std::mutex> lock = LockSoon(mutex_);
+    StageLocked(*item, std::move(size));
   }
 }
 
@@ -221,22 +259,18 @@ void OrderedPipeline::StageLocked(const Item& item, Result<std::optional<Size>> 
   staged_ = true;
 }
 
-void OrderedPipeline::PublishLocked() {
+uint32_t OrderedPipeline::PublishLocked() {
   staged_ = false;
   bytes_in_flight_ += staged_bytes_;
   const Slot& slot = SlotOfLocked(produce_index_);
   ++produce_index_;
-  if (slot.parts == 1) {
-    work_ready_.notify_one();
-  } else {
-    work_ready_.notify_all();
-  }
+  return slot.parts;
 }
 
 Result<std::optional<OrderedPipeline::Item>> OrderedPipeline::Take() {
   while (true) {
     Pump();
-    std::unique_lock<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock = LockSoon(mutex_);
     while (true) {
       if (sticky_.ok() && (stop_ || IsCancelled())) {
         sticky_ = CancelledError("cancelled by the caller");
@@ -270,7 +304,7 @@ Result<std::optional<OrderedPipeline::Item>> OrderedPipeline::TakeDoneLocked() {
 
 void OrderedPipeline::Release(int slot) {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const std::unique_lock<std::mutex> lock = LockSoon(mutex_);
     SHARDMILL_CHECK(slots_[slot].index < take_index_);
     bytes_in_flight_ -= slots_[slot].bytes;
     free_slots_.push_back(slot);

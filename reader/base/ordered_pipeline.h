@@ -52,10 +52,10 @@ struct PipelineOptions {
 };
 
 // The part without types: it moves slot numbers, and the callbacks know what lies in a slot.
-// An item may consist of parts that several threads work on at once. Each thread begins with its
-// own share of the parts, then takes over what others have not begun: so it writes to the same
-// memory of a slot again and again, which costs a fifth less than memory that another core has
-// written before.
+// An item may consist of parts that several threads work on at once. Each thread works on its own
+// share of the parts of every item in flight, the oldest first, and only then takes over what
+// others have not begun: so it writes to the same memory of a slot again and again, which costs a
+// third less than memory that another core has written before.
 class OrderedPipeline {
  public:
   struct Item {
@@ -125,14 +125,21 @@ class OrderedPipeline {
   bool CanProduceLocked() const;
   bool CanPublishLocked() const;
   void StageLocked(const Item& item, Result<std::optional<Size>> size);
-  void PublishLocked();
+  // The number of its parts.
+  uint32_t PublishLocked();
   Result<std::optional<Item>> TakeDoneLocked();
-  bool CanClaimLocked() const;
+  // A part that is to be worked on.
+  struct Claim {
+    Item item;
+    uint32_t part = 0;
+  };
+  std::optional<Claim> ClaimLocked(int worker);
+  Claim ClaimFromLocked(uint64_t index, int owner);
   bool HasUnclaimedLocked(const Slot& slot, int worker) const;
   bool HasUnclaimedLocked(const Slot& slot) const;
-  uint32_t ClaimLocked(Slot* slot, int worker);
   bool IsDoneLocked(const Slot& slot) const;
-  void FinishPartLocked(Slot* slot, uint32_t part, Status status);
+  // Whether Take() may wait for what is done now.
+  bool FinishPartLocked(Slot* slot, uint32_t part, Status status);
   Slot& SlotOfLocked(uint64_t index) { return slots_[slot_of_[index % slots_.size()]]; }
   const Slot& SlotOfLocked(uint64_t index) const { return slots_[slot_of_[index % slots_.size()]]; }
   bool IsCancelled() const { return cancelled_ && cancelled_(); }
@@ -155,7 +162,7 @@ class OrderedPipeline {
   uint64_t bytes_in_flight_ = 0;
   // take_index_ <= claim_index_ <= produce_index_ <= end_index_
   uint64_t take_index_ = 0;     // the next item to take
-  uint64_t claim_index_ = 0;    // the first item with a part that no worker has
+  uint64_t claim_index_ = 0;    // items before this one have no part that no worker has
   uint64_t produce_index_ = 0;  // the next item to produce
   uint64_t end_index_ = std::numeric_limits<uint64_t>::max();
   uint64_t failed_index_ = std::numeric_limits<uint64_t>::max();  // the lowest

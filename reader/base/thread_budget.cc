@@ -11,7 +11,6 @@
 namespace shardmill {
 namespace {
 
-constexpr int kMaxThreads = 1024;
 // The mask must have room for every CPU that the kernel was built for; no kernel has more.
 constexpr int kMaxCpus = 1 << 16;
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -122,7 +123,10 @@ TEST(BatchLoader, BadOptionsAreInvalidArgumentThatNamesThem) {
   names("first_step", [](O o) { o->first_step = 13; });
   names("threads", [](O o) { o->threads = 0; });
   names("threads", [](O o) { o->threads = 100000; });
+  names("threads", [](O o) { o->threads = std::numeric_limits<int>::max(); });
   names("slots", [](O o) { o->slots = 0; });
+  names("slots", [](O o) { o->slots = std::numeric_limits<int>::max(); });
+  names("trace_spans", [](O o) { o->trace_spans = ~uint64_t{0}; });
   names("release", [](O o) { o->allocate = [](uint64_t) -> void* { return nullptr; }; });
   names("'depth'; the fields are 'image'", [](O o) { o->fields = {{"depth"}}; });
   names("twice", [](O o) { o->fields = {{"image"}, {"image"}}; });

@@ -177,9 +177,11 @@ TEST(DirectReader, LeavingMidEpochWaitsForWhatIsUnderWay) {
 
 TEST(DirectReader, ImpossibleQueueDepthIsRefused) {
   const auto dataset = OpenTestDataset("direct-depth", TestDatasetOptions());
-  for (const uint32_t depth : {0u, 1u << 20}) {
+  for (const uint32_t depth : {0u, 1u << 20, ~0u}) {
     const auto loader = BatchLoader::Open(dataset, Options(Io::kDirect, 1, depth));
     EXPECT_EQ(loader.status().code(), StatusCode::kInvalidArgument);
+    EXPECT_NE(loader.status().message().find("queue depth"), std::string::npos)
+        << loader.status().message();
   }
 }
 

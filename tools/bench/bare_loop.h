@@ -17,8 +17,9 @@
 namespace shardmill {
 
 enum class BareLoopKind {
-  kGather,  // out of the mapping: memcpy, or ZSTD_decompressDCtx
-  kPread,   // pread into the buffer, or into scratch memory and from there decoded
+  kGather,   // out of the mapping: memcpy, or ZSTD_decompressDCtx
+  kChecked,  // the same, and the checksum of what is stored
+  kPread,    // pread into the buffer, or into scratch memory and from there decoded
 };
 
 class BareLoop {

@@ -140,10 +140,13 @@ class Comparison {
       ASSIGN_OR_RETURN(const Rate later, loader->Take(steps_));
       turns->AddFirst(first, later);
     }
-    RETURN_IF_ERROR(places_->MapAnew());
-    ASSIGN_OR_RETURN(const Rate first, TakeBare(BareLoopKind::kGather, first_order_));
-    ASSIGN_OR_RETURN(const Rate later, TakeBare(BareLoopKind::kGather, first_order_));
-    gather_turns_.AddFirst(first, later);
+    for (const auto& [kind, turns] : {std::pair(BareLoopKind::kGather, &gather_turns_),
+                                      std::pair(BareLoopKind::kChecked, &checked_turns_)}) {
+      RETURN_IF_ERROR(places_->MapAnew());
+      ASSIGN_OR_RETURN(const Rate first, TakeBare(kind, first_order_));
+      ASSIGN_OR_RETURN(const Rate later, TakeBare(BareLoopKind::kGather, first_order_));
+      turns->AddFirst(first, later);
+    }
     return OkStatus();
   }
 
@@ -172,6 +175,8 @@ class Comparison {
     figures.gather_of_itself = SpreadOf(gather_turns_.of_loop);
     figures.gather_first = MedianRate(gather_turns_.first);
     figures.gather_first_of_later = SpreadOf(gather_turns_.first_of_later);
+    figures.checked_first = MedianRate(checked_turns_.first);
+    figures.checked_first_of_later = SpreadOf(checked_turns_.first_of_later);
     figures.pread = MedianRate(preads_);
     return figures;
   }
@@ -188,6 +193,7 @@ class Comparison {
   Turns unchecked_turns_;
   Turns first_touch_turns_;
   Turns gather_turns_;
+  Turns checked_turns_;
   std::vector<Rate> preads_;
 };
 

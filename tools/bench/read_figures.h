@@ -38,6 +38,8 @@ struct ReadFigures {
   Spread gather_of_itself;  // how much the machine alone lets such ratios vary
   Rate gather_first;        // the same loop over files that have just been mapped
   Spread gather_first_of_later;
+  Rate checked_first;  // … and computes the checksum of each record
+  Spread checked_first_of_later;
   Rate pread;
 
   double BytesPerSecond(const Rate& rate) const {

@@ -129,12 +129,15 @@ std::string EpochsText(const ReadReport& report, bool colored) {
       std::vector<std::string> row = LineStart(figures, is_first, checksums);
       row.push_back(GigaBytes(figures.BytesPerSecond(loader->first_epoch)));
       row.push_back(Percent(loader->first_of_later));
-      row.push_back(is_first ? GigaBytes(figures.BytesPerSecond(figures.gather_first)) : "");
-      row.push_back(is_first ? Percent(figures.gather_first_of_later) : "");
+      row.push_back(GigaBytes(
+          figures.BytesPerSecond(is_first ? figures.gather_first : figures.checked_first)));
+      row.push_back(
+          Percent(is_first ? figures.gather_first_of_later : figures.checked_first_of_later));
       table.AddRow(std::move(row));
     }
   }
-  return "The first epoch (pages in memory, not yet mapped or checked) beside the next one\n" +
+  return "The first epoch (pages in memory, not yet mapped or checked) beside the next one;\n"
+         "loop: with checksums too where the loader has them\n" +
          table.ToString(kIndent, colored);
 }
 

@@ -70,6 +70,10 @@ void WriteSet(const ReadFigures& figures, JsonWriter* json) {
   WriteRate(figures, figures.gather_first, json);
   json->Key("bare_loop_first_of_next");
   WriteSpread(figures.gather_first_of_later, json);
+  json->Key("checked_loop_first");
+  WriteRate(figures, figures.checked_first, json);
+  json->Key("checked_loop_first_of_next");
+  WriteSpread(figures.checked_first_of_later, json);
   json->Key("pread");
   WriteRate(figures, figures.pread, json);
   json->EndObject();

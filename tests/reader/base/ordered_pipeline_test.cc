@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace shardmill {
@@ -356,6 +357,38 @@ TEST(OrderedPipeline, AWorkerBeginsWithItsShareAndTheOthersTakeOverWhatItLeaves)
   ASSERT_TRUE((*pipeline)->Take()->has_value());
   EXPECT_EQ(done, kParts);
   for (int worker = 0; worker < kWorkers; ++worker) EXPECT_EQ(first_parts[worker], 4 * worker);
+}
+
+// Worker 1 waits in its first part until worker 0 has nothing of its own left in any item.
+TEST(OrderedPipeline, AWorkerGoesOnWithItsSharesOfLaterItemsBeforeItTakesOverOthers) {
+  constexpr uint32_t kParts = 4;
+  constexpr size_t kItems = 3;
+  std::mutex mutex;
+  std::vector<std::pair<uint64_t, uint32_t>> of_worker_0;
+  std::atomic<bool> all_published{false};
+  std::atomic<size_t> done_by_0{0};
+  auto work = [&](const Item& item, uint32_t part, int worker) {
+    while (!all_published) std::this_thread::yield();
+    while (worker == 1 && done_by_0 < kItems * kParts / 2) std::this_thread::yield();
+    if (worker == 1) return OkStatus();
+    const std::lock_guard<std::mutex> lock(mutex);
+    of_worker_0.emplace_back(item.index, part);
+    ++done_by_0;
+    return OkStatus();
+  };
+  PipelineOptions options = Threads(2);
+  options.max_in_flight = kItems;
+  auto pipeline = OrderedPipeline::Start(options, ItemsOf(kItems, {0, kParts}), work);
+  ASSERT_TRUE(pipeline.ok());
+  all_published = true;
+  for (size_t i = 0; i < kItems; ++i) {
+    ASSERT_TRUE((*pipeline)->Take()->has_value());
+  }
+  ASSERT_GE(of_worker_0.size(), kItems * kParts / 2);
+  of_worker_0.resize(kItems * kParts / 2);
+  const std::vector<std::pair<uint64_t, uint32_t>> own = {{0, 0}, {0, 1}, {1, 0},
+                                                          {1, 1}, {2, 0}, {2, 1}};
+  EXPECT_EQ(of_worker_0, own);
 }
 
 TEST(OrderedPipeline, NothingBehindAFailedItemIsBegun) {

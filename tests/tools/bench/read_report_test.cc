@@ -30,6 +30,7 @@ ReadReport SampleReport() {
   figures.gather = {1, 1, 1250};
   figures.gather_of_itself = {1, 0.98, 1.02};
   figures.gather_first = {2, 1, 1000};
+  figures.checked_first = {2, 1, 500};
   figures.pread = {1, 1, 625};
   report.sets.push_back(figures);
   return report;

@@ -199,9 +199,8 @@ std::string ColdText(const ReadReport& report, bool colored) {
     add(figures.mapped, figures.mapped_of_bare);
     table.AddRow(std::move(row));
   }
-  return "One epoch from the disk, first-touch, direct reads at the same queue depth; GB/s of "
-         "stored "
-         "bytes\n" +
+  return "One epoch from the disk, first-touch; the loader reads at a queue depth of 64 or "
+         "more; GB/s of stored bytes\n" +
          table.ToString(kIndent, colored);
 }
 

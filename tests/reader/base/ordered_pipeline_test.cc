@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <memory>
@@ -12,7 +11,6 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace shardmill {
@@ -318,77 +316,6 @@ TEST(OrderedPipeline, ErrorOfTheLowestPartWinsAndSticks) {
     ASSERT_EQ((*pipeline)->Take().status().ToString(), "DataLoss: part 3");
     ASSERT_EQ((*pipeline)->Take().status().ToString(), "DataLoss: part 3");
   }
-}
-
-TEST(OrderedPipeline, SharesCoverEveryPartOnceInTheOrderOfTheWorkers) {
-  for (const uint32_t parts : {1u, 2u, 3u, 7u, 4096u, ~0u}) {
-    for (const int workers : {1, 2, 3, 5, 64}) {
-      uint32_t next = 0;
-      for (int worker = 0; worker < workers; ++worker) {
-        const auto share = OrderedPipeline::ShareOf(parts, worker, workers);
-        ASSERT_EQ(share.begin, next);
-        ASSERT_LE(share.end - share.begin, uint64_t{parts} / static_cast<uint64_t>(workers) + 1);
-        next = share.end;
-      }
-      ASSERT_EQ(next, parts);
-    }
-  }
-}
-
-// Worker 0 waits in its first part until everything else is done, its own share included.
-TEST(OrderedPipeline, AWorkerBeginsWithItsShareAndTheOthersTakeOverWhatItLeaves) {
-  constexpr uint32_t kParts = 12;
-  constexpr int kWorkers = 3;
-  std::atomic<uint32_t> done{0};
-  std::array<std::atomic<int>, kWorkers> first_parts{};
-  for (auto& part : first_parts) part = -1;
-  auto work = [&](const Item&, uint32_t part, int worker) {
-    int none = -1;
-    first_parts[worker].compare_exchange_strong(none, static_cast<int>(part));
-    while (worker == 0 && done < kParts - 1) std::this_thread::yield();
-    for (const auto& first : first_parts) {  // until all of them are at work
-      while (first < 0) std::this_thread::yield();
-    }
-    ++done;
-    return OkStatus();
-  };
-  auto pipeline = OrderedPipeline::Start(Threads(kWorkers), ItemsOf(1, {0, kParts}), work);
-  ASSERT_TRUE(pipeline.ok());
-  ASSERT_TRUE((*pipeline)->Take()->has_value());
-  EXPECT_EQ(done, kParts);
-  for (int worker = 0; worker < kWorkers; ++worker) EXPECT_EQ(first_parts[worker], 4 * worker);
-}
-
-// Worker 1 waits in its first part until worker 0 has nothing of its own left in any item.
-TEST(OrderedPipeline, AWorkerGoesOnWithItsSharesOfLaterItemsBeforeItTakesOverOthers) {
-  constexpr uint32_t kParts = 4;
-  constexpr size_t kItems = 3;
-  std::mutex mutex;
-  std::vector<std::pair<uint64_t, uint32_t>> of_worker_0;
-  std::atomic<bool> all_published{false};
-  std::atomic<size_t> done_by_0{0};
-  auto work = [&](const Item& item, uint32_t part, int worker) {
-    while (!all_published) std::this_thread::yield();
-    while (worker == 1 && done_by_0 < kItems * kParts / 2) std::this_thread::yield();
-    if (worker == 1) return OkStatus();
-    const std::lock_guard<std::mutex> lock(mutex);
-    of_worker_0.emplace_back(item.index, part);
-    ++done_by_0;
-    return OkStatus();
-  };
-  PipelineOptions options = Threads(2);
-  options.max_in_flight = kItems;
-  auto pipeline = OrderedPipeline::Start(options, ItemsOf(kItems, {0, kParts}), work);
-  ASSERT_TRUE(pipeline.ok());
-  all_published = true;
-  for (size_t i = 0; i < kItems; ++i) {
-    ASSERT_TRUE((*pipeline)->Take()->has_value());
-  }
-  ASSERT_GE(of_worker_0.size(), kItems * kParts / 2);
-  of_worker_0.resize(kItems * kParts / 2);
-  const std::vector<std::pair<uint64_t, uint32_t>> own = {{0, 0}, {0, 1}, {1, 0},
-                                                          {1, 1}, {2, 0}, {2, 1}};
-  EXPECT_EQ(of_worker_0, own);
 }
 
 TEST(OrderedPipeline, NothingBehindAFailedItemIsBegun) {

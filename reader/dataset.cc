@@ -6,6 +6,7 @@
 #include "proto/manifest.pb.h"
 #include "proto/schema.pb.h"
 #include "reader/base/file.h"
+#include "reader/named_shards.h"
 
 namespace shardmill {
 namespace {
@@ -20,7 +21,11 @@ Result<std::unique_ptr<ShardReader>> OpenShard(const std::string& folder,
                                                const proto::Split& split, int number,
                                                const ReadOptions& options) {
   const std::string path = JoinPath(folder, split.shards(number).file());
-  RETURN_IF_ERROR(CheckNamedShard(path));
+  const Status there = CheckNamedShard(path);
+  if (!there.ok() && NamesNoneOfTheShards(folder, manifest)) {
+    return Status(there.code(), there.message() + "; " + std::string(kNamesNone));
+  }
+  RETURN_IF_ERROR(there);
   ASSIGN_OR_RETURN(std::unique_ptr<ShardReader> shard, ShardReader::Open(path, options));
   const ShardFacts facts = {shard->dataset_id(),     shard->shard_number(), shard->shard_count(),
                             shard->records(),        shard->file_bytes(),   shard->digest(),

@@ -11,6 +11,7 @@
 #include "reader/base/file.h"
 #include "reader/duplicate_keys.h"
 #include "reader/manifest.h"
+#include "reader/named_shards.h"
 #include "reader/names.h"
 #include "reader/serialize.h"
 #include "reader/statistics.h"
@@ -140,6 +141,9 @@ Status CompareSummaries(const std::vector<ShardReport>& reports, size_t first,
 void CompareWithManifest(const Plan& plan, std::vector<ShardReport>* reports,
                          std::vector<Finding>* findings) {
   if (!plan.manifest) return;
+  if (NamesNoneOfTheShards(FolderName(plan.manifest_path), *plan.manifest)) {
+    findings->push_back(FindingAbout(plan.manifest_path, std::string(kNamesNone)));
+  }
   size_t index = 0;
   for (const proto::Split& split : plan.manifest->splits()) {
     const size_t first = index;

@@ -207,8 +207,9 @@ ShardReport ShardVerifier::Finish() {
     report_.records += blocks_[i].records;
     // Without a header: damaged, or not verified any more.
     const bool all_lost = block.all_lost || !block.header_checksum;
-    report_.blocks.push_back({blocks_[i], numbers_[i], block.header_checksum, all_lost,
-                              std::move(block.lost_reason), block.has_keys, std::move(block.lost)});
+    report_.blocks.push_back({blocks_[i], numbers_[i], block.header_checksum, block.in_place,
+                              all_lost, std::move(block.lost_reason), block.has_keys,
+                              std::move(block.lost)});
     std::move(block.findings.begin(), block.findings.end(), std::back_inserter(report_.findings));
     // Which blocks behind it were verified before the file was gone depends on the threads.
     if (block.lost_file) break;

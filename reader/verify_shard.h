@@ -27,6 +27,7 @@ struct BlockOutcome {
   BlockTableEntry entry;
   uint32_t number = 0;
   std::optional<uint64_t> header_checksum;  // none: the header is damaged
+  bool in_place = false;                    // the header is sound and belongs there
   bool all_lost = false;
   std::string lost_reason;
   bool has_keys = false;       // the metadata is sound

@@ -184,7 +184,7 @@ void AddVerifyCommand(CommandLine* commands) {
   app->add_flag("-q,--quiet", options->quiet, "No progress and no remarks on stderr");
   app->footer(
       "Exit code: 0 intact (salvage: nothing was lost), 2 of a newer version, 3 missing or not "
-      "readable, 4 damaged (records were lost).");
+      "readable, 4 damaged (salvage: something was lost).");
 }
 
 }  // namespace shardmill

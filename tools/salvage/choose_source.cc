@@ -11,34 +11,8 @@
 namespace shardmill {
 namespace {
 
-uint64_t SoundRecords(const ShardReport& report) {
-  uint64_t records = 0;
-  for (const BlockOutcome& block : report.blocks) {
-    if (!block.all_lost) records += block.entry.records - block.lost.size();
-  }
-  return records;
-}
-
 bool SaysSomething(const ShardReport& report) {
   return report.has_footer || report.has_superblock || SoundRecords(report) > 0;
-}
-
-// Whether both are the same shard, damage apart: by their digests, else by the sums of the block
-// headers that both still have.
-bool AreOneShard(const ShardReport& a, const ShardReport& b) {
-  if (a.digest && b.digest) return *a.digest == *b.digest;
-  std::map<uint32_t, uint64_t> sums;
-  for (const BlockOutcome& block : a.blocks) {
-    if (block.header_checksum) sums.emplace(block.number, *block.header_checksum);
-  }
-  bool any = false;
-  for (const BlockOutcome& block : b.blocks) {
-    const auto sum = sums.find(block.number);
-    if (sum == sums.end() || !block.header_checksum) continue;
-    if (sum->second != *block.header_checksum) return false;
-    any = true;
-  }
-  return any;
 }
 
 // 2: it is the one that the manifest names, 1: it may be, 0: it is not.
@@ -61,15 +35,39 @@ std::string WhyNot(const SalvageShard& shard, const ShardReport& best, const Sha
 
 }  // namespace
 
-int ChooseSource(const SalvageShard& shard, const std::vector<ShardReport*>& files,
-                 std::vector<std::string>* remarks) {
+uint64_t SoundRecords(const ShardReport& report) {
+  uint64_t records = 0;
+  for (const BlockOutcome& block : report.blocks) {
+    if (!block.all_lost) records += block.entry.records - block.lost.size();
+  }
+  return records;
+}
+
+Kinship KinshipOf(const ShardReport& a, const ShardReport& b) {
+  if (a.digest && b.digest) return *a.digest == *b.digest ? Kinship::kSame : Kinship::kOther;
+  std::map<uint32_t, uint64_t> sums;
+  for (const BlockOutcome& block : a.blocks) {
+    if (block.header_checksum) sums.emplace(block.number, *block.header_checksum);
+  }
+  bool any = false;
+  for (const BlockOutcome& block : b.blocks) {
+    const auto sum = sums.find(block.number);
+    if (sum == sums.end() || !block.header_checksum) continue;
+    if (sum->second != *block.header_checksum) return Kinship::kOther;
+    any = true;
+  }
+  return any ? Kinship::kSame : Kinship::kUnknown;
+}
+
+int ChooseSource(const SalvageShard& shard, const std::vector<ShardReport*>& files) {
   if (files.empty()) return -1;
   const auto named = std::find_if(files.begin(), files.end(), [&](const ShardReport* report) {
     return FileName(report->path) == shard.FileName() && SaysSomething(*report);
   });
   const auto rank = [&](const ShardReport& report) {
     const bool is_named = named != files.end() && *named == &report;
-    const bool is_like_named = is_named || (named != files.end() && AreOneShard(**named, report));
+    const bool is_like_named =
+        is_named || (named != files.end() && KinshipOf(**named, report) == Kinship::kSame);
     return std::make_tuple(ManifestRank(shard, report), is_like_named, SoundRecords(report),
                            report.parts_are_sound, report.has_footer + report.has_superblock,
                            is_named);
@@ -78,13 +76,21 @@ int ChooseSource(const SalvageShard& shard, const std::vector<ShardReport*>& fil
   for (size_t i = 1; i < files.size(); ++i) {
     if (rank(*files[i]) > rank(*files[best])) best = i;
   }
+  return static_cast<int>(best);
+}
+
+void LeaveOthersAside(const SalvageShard& shard, const std::vector<ShardReport*>& files,
+                      size_t best, const std::vector<size_t>& used,
+                      std::vector<std::string>* remarks) {
   for (size_t i = 0; i < files.size(); ++i) {
     if (i == best) continue;
+    const bool is_used = std::find(used.begin(), used.end(), i) != used.end();
     remarks->push_back(files[i]->path + " says that it is the same shard as " + files[best]->path +
-                       "; left aside: " + WhyNot(shard, *files[best], *files[i]));
+                       (is_used ? ", and is a copy of it; what was damaged in one was taken from "
+                                  "the other where it was sound"
+                                : "; left aside: " + WhyNot(shard, *files[best], *files[i])));
     files[i]->blocks.clear();
   }
-  return static_cast<int>(best);
 }
 
 }  // namespace shardmill

@@ -1,13 +1,7 @@
 #include "tools/salvage/salvage.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <mutex>
@@ -24,6 +18,9 @@
 #include "reader/manifest.h"
 #include "reader/verify_run.h"
 #include "tools/salvage/choose_source.h"
+#include "tools/salvage/lost_footers.h"
+#include "tools/salvage/mend_copies.h"
+#include "tools/salvage/pending_folder.h"
 #include "tools/salvage/salvage_plan.h"
 #include "tools/salvage/salvage_shard.h"
 
@@ -32,67 +29,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that gets its name when it is complete, and goes away when that does not happen.
-class PendingFolder {
- public:
-  static Result<std::unique_ptr<PendingFolder>> Create(const std::string& path) {
-    constexpr int kAttempts = 100;
-    const std::string base = path + ".tmp-" + std::to_string(::getpid());
-    for (int attempt = 0;; ++attempt) {
-      // One of that name may be in use on another host or a remnant; it is not ours to remove.
-      const std::string pending = attempt == 0 ? base : base + "-" + std::to_string(attempt);
-      if (::mkdir(pending.c_str(), 0777) == 0) {
-        return std::unique_ptr<PendingFolder>(new PendingFolder(path, pending));
-      }
-      if (errno != EEXIST || attempt + 1 == kAttempts) {
-        return ErrnoError("cannot create " + pending, errno);
-      }
-    }
-  }
-  ~PendingFolder() {
-    std::error_code ignored;
-    if (!pending_.empty()) fs::remove_all(pending_, ignored);
-  }
-
-  const std::string& path() const { return pending_; }
-
-  Status Commit() {
-    int result = ::renameat2(AT_FDCWD, pending_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE);
-    // Some file systems do not know the flag; a folder that is not empty is then refused still.
-    if (result != 0 && (errno == EINVAL || errno == ENOSYS)) {
-      result = ::rename(pending_.c_str(), path_.c_str());
-    }
-    if (result != 0) return ErrnoError("cannot rename " + pending_ + " to " + path_, errno);
-    pending_.clear();
-    return SyncFolder(FolderName(path_));
-  }
-
- private:
-  PendingFolder(std::string path, std::string pending)
-      : path_(std::move(path)), pending_(std::move(pending)) {}
-
-  std::string path_;
-  std::string pending_;  // empty: committed
-};
-
 class Salvager {
  public:
-  Salvager(SalvagePlan plan, const SalvageOptions& options)
-      : plan_(std::move(plan)), options_(options) {}
+  // `folder` is where the new set is written to.
+  Salvager(SalvagePlan plan, const SalvageOptions& options, std::string folder)
+      : plan_(std::move(plan)),
+        options_(options),
+        folder_(std::move(folder)),
+        mended_(JoinPath(folder_, kMendedName)) {}
 
-  Result<SalvageReport> Run(const std::string& out) {
+  Result<SalvageReport> Run() {
     RETURN_IF_ERROR(VerifyShards());
+    RestoreLostFooters();
     ListLosses();
     report_.source_id = plan_.dataset_id;
-    report_.has_manifest = plan_.has_manifest;
-    const bool is_the_same = plan_.has_manifest && report_.losses.empty();
+    report_.has_manifest = plan_.manifest != nullptr;
+    const bool is_the_same = report_.has_manifest && report_.losses.empty();
     report_.dataset_id = is_the_same ? plan_.dataset_id : NewId();
     report_.remarks = plan_.remarks;
-    ASSIGN_OR_RETURN(const std::unique_ptr<PendingFolder> folder, PendingFolder::Create(out));
-    RETURN_IF_ERROR(CopyShards(folder->path()));
-    ASSIGN_OR_RETURN(const proto::Manifest manifest, RebuildManifest(folder->path()));
-    RETURN_IF_ERROR(WriteManifest(folder->path(), manifest));
-    RETURN_IF_ERROR(folder->Commit());
+    RETURN_IF_ERROR(CopyShards());
+    RETURN_IF_ERROR(mended_.Remove());
+    ASSIGN_OR_RETURN(const proto::Manifest manifest, RebuildManifest(folder_));
+    RETURN_IF_ERROR(WriteManifest(folder_, manifest));
     return std::move(report_);
   }
 
@@ -118,16 +76,20 @@ class Salvager {
       if (options_.progress) options_.progress(done_bytes_, total_bytes_);
     };
     HashRange range(0, verify.max_keys_in_memory);
-    ASSIGN_OR_RETURN(run_,
-                     RunVerification(paths, {&plan_.schema, plan_.dataset_id}, verify, &range));
-    ChooseSources();
+    const ShardFallback fallback = {&plan_.schema, plan_.dataset_id};
+    ASSIGN_OR_RETURN(run_, RunVerification(paths, fallback, verify, &range));
+    RETURN_IF_ERROR(ChooseSources([&](const std::vector<std::string>& mended) {
+      VerifyOptions again = verify;
+      again.progress = nullptr;
+      return RunVerification(mended, fallback, again, &range);
+    }));
     ASSIGN_OR_RETURN(const std::vector<DuplicateKey> duplicates,
                      FindDuplicateKeys(run_.shards, verify, std::move(run_.keys)));
     LoseDuplicates(duplicates);
     return OkStatus();
   }
 
-  void ChooseSources() {
+  Status ChooseSources(const MendedCopies::VerifyFiles& verify) {
     std::vector<ShardReport*> candidates;
     for (const SalvageShard& shard : plan_.shards) {
       const size_t first = candidates.size();
@@ -138,9 +100,19 @@ class Salvager {
       }
       const std::vector<ShardReport*> of_shard(candidates.begin() + static_cast<int>(first),
                                                candidates.end());
-      const int best = ChooseSource(shard, of_shard, &plan_.remarks);
+      const int best = ChooseSource(shard, of_shard);
       places_.push_back(best < 0 ? -1 : static_cast<int>(first) + best);
+      if (best < 0) continue;
+      ASSIGN_OR_RETURN(std::optional<MendedShard> mended,
+                       mended_.Mend(shard, of_shard, static_cast<size_t>(best), plan_.schema,
+                                    options_.access, verify));
+      LeaveOthersAside(shard, of_shard, static_cast<size_t>(best),
+                       mended ? mended->used : std::vector<size_t>(), &plan_.remarks);
+      if (!mended) continue;
+      *of_shard[static_cast<size_t>(best)] = std::move(mended->report);
+      std::move(mended->keys.begin(), mended->keys.end(), std::back_inserter(run_.keys));
     }
+    return OkStatus();
   }
 
   bool IsLost(const DuplicateKey::Place& place) const {
@@ -173,10 +145,18 @@ class Salvager {
         report);
   }
 
+  void RestoreLostFooters() {
+    std::vector<const ShardReport*> reports;
+    for (size_t i = 0; i < plan_.shards.size(); ++i) reports.push_back(ReportOf(i));
+    restored_ = RestoreFooters(plan_, reports, &plan_.remarks);
+  }
+
   void ListLosses() {
+    report_.losses = plan_.losses;
     for (size_t i = 0; i < plan_.shards.size(); ++i) {
-      std::vector<Loss> losses =
-          LossesOf(plan_.shards[i], ReportOf(i), plan_.folder, options_.access, plan_.schema);
+      const LossOptions options = {plan_.folder, options_.access, restored_[i].is_known};
+      std::vector<Loss> losses = LossesOf(plan_.shards[i], ReportOf(i), plan_.schema, options);
+      mended_.NameOriginals(&losses);
       std::move(losses.begin(), losses.end(), std::back_inserter(report_.losses));
     }
     for (const Loss& loss : report_.losses) {
@@ -214,13 +194,13 @@ class Salvager {
     return stream.Value();
   }
 
-  Status CopyShards(const std::string& folder) {
+  Status CopyShards() {
     results_.resize(plan_.shards.size());
     statuses_.resize(plan_.shards.size());
     const size_t threads = std::min(static_cast<size_t>(std::max(options_.threads, 1)),
                                     std::max<size_t>(plan_.shards.size(), 1));
     RETURN_IF_ERROR(RunOnThreads(static_cast<int>(threads), [&](int) {
-      CopyNext(folder);
+      CopyNext();
       return OkStatus();
     }));
     for (const Status& status : statuses_) RETURN_IF_ERROR(status);
@@ -232,15 +212,16 @@ class Salvager {
     return OkStatus();
   }
 
-  void CopyNext(const std::string& folder) {
+  void CopyNext() {
     CopyOptions options;
-    options.folder = folder;
+    options.folder = folder_;
     options.dataset_id = report_.dataset_id;
     options.access = options_.access;
     options.advance = [this](uint64_t bytes) { return Advance(bytes); };
     while (!failed_) {
       const size_t index = next_.fetch_add(1);
       if (index >= plan_.shards.size()) return;
+      options.restored = restored_[index].is_known ? &restored_[index].summary : nullptr;
       Result<ShardResult> result =
           CopySoundRecords(plan_, plan_.shards[index], ReportOf(index), options);
       if (result.ok()) {
@@ -262,7 +243,10 @@ class Salvager {
 
   SalvagePlan plan_;
   const SalvageOptions& options_;
-  std::vector<int> places_;  // of the shards of the plan in run_; -1: there is no file
+  const std::string folder_;
+  MendedCopies mended_;
+  std::vector<RestoredFooter> restored_;  // of the shards of the plan
+  std::vector<int> places_;               // of the shards of the plan in run_; -1: there is no file
   VerifyRun run_;
   SalvageReport report_;
   std::vector<ShardResult> results_;
@@ -290,7 +274,11 @@ Result<SalvageReport> Salvage(const std::string& path, const std::string& out,
     return InvalidArgumentError(target + " exists; salvaging writes a new folder");
   }
   ASSIGN_OR_RETURN(SalvagePlan plan, MakeSalvagePlan(folder, options.access));
-  return Salvager(std::move(plan), options).Run(target);
+  ASSIGN_OR_RETURN(const std::unique_ptr<PendingFolder> pending,
+                   PendingFolder::Create(target, folder, &plan.remarks));
+  ASSIGN_OR_RETURN(SalvageReport report, Salvager(std::move(plan), options, pending->path()).Run());
+  RETURN_IF_ERROR(pending->Commit());
+  return report;
 }
 
 }  // namespace shardmill

@@ -5,11 +5,15 @@
 // and its metadata are sound, its block is in its place, and no earlier sound record has its key.
 // So the new set is always one that verification finds intact. Works without a manifest, with one
 // that is damaged or of another set, and with shards whose superblock, schema, footer or end is
-// lost, as long as one shard or the manifest still has the schema. Of several files that say that
-// they are the same shard, the one is taken of which most can be saved. The statistics of a shard
-// that lost records are counted again. The data set id stays when there is a manifest and nothing
+// lost, as long as one shard or the manifest still has the schema. Without a manifest that can be
+// used nobody knows of what is missing altogether, which is a loss like others. Of several files
+// that say that they are the same shard, the one is taken of which most can be saved; where they
+// certainly are copies of it, each part is taken from the one in which it is sound. The statistics
+// of a shard that lost records are counted again; which inputs were left out is taken from the
+// manifest where the footer is lost. The data set id stays when there is a manifest and nothing
 // was lost; else it is the XXH3-128 of the old one and of what was saved (see FORMAT.md). Memory:
-// that of verification, and one block for each thread.
+// that of verification, and one block for each thread. What an earlier salvage to the same folder
+// left when it was killed is removed first.
 #pragma once
 
 #include <cstdint>
@@ -51,12 +55,12 @@ struct SalvageReport {
   bool has_manifest = false;
   Digest source_id = {};
   Digest dataset_id = {};            // of the new set
-  std::vector<Loss> losses;          // by shard, block and record
-  std::vector<std::string> remarks;  // what is left aside, and what is not known
+  std::vector<Loss> losses;          // of the set, then by shard, block and record
+  std::vector<std::string> remarks;  // what is left aside, removed, or put together
 };
 
-// `path` is the folder of the damaged set, or its manifest. InvalidArgument when `out` exists. OUT
-// appears under its name when it is complete, or not at all.
+// `path` is the folder of the damaged set, or its manifest. InvalidArgument when `out` exists, or
+// another salvage is at work on it. OUT appears under its name when it is complete, or not at all.
 Result<SalvageReport> Salvage(const std::string& path, const std::string& out,
                               const SalvageOptions& options);
 

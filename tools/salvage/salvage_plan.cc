@@ -11,6 +11,7 @@
 #include "proto/schema.pb.h"
 #include "reader/base/file.h"
 #include "reader/manifest.h"
+#include "reader/named_shards.h"
 #include "reader/names.h"
 #include "reader/serialize.h"
 #include "reader/shard_parts.h"
@@ -114,10 +115,10 @@ std::string SchemaBytes(proto::ShardSchema schema) {
 }
 
 // The shards that there must be, without their files.
-std::vector<SalvageShard> ShardsOf(const std::optional<proto::Manifest>& manifest,
+std::vector<SalvageShard> ShardsOf(const proto::Manifest* manifest,
                                    const std::vector<Peek>& peeks) {
   std::vector<SalvageShard> shards;
-  if (manifest) {
+  if (manifest != nullptr) {
     for (const proto::Split& split : manifest->splits()) {
       for (int k = 0; k < split.shards_size(); ++k) {
         shards.push_back({split.name(),
@@ -152,7 +153,7 @@ std::vector<SalvageShard>::iterator PlaceOf(const Peek& peek, std::vector<Salvag
 // Sets that were packed of the same inputs with the same recipe but into other shards have the same
 // id. Then the manifest knows none of the shards that are there.
 bool KnowsNone(const proto::Manifest& manifest, const std::vector<Peek>& peeks) {
-  std::vector<SalvageShard> shards = ShardsOf(manifest, peeks);
+  std::vector<SalvageShard> shards = ShardsOf(&manifest, peeks);
   return std::none_of(peeks.begin(), peeks.end(),
                       [&](const Peek& peek) { return PlaceOf(peek, &shards) != shards.end(); });
 }
@@ -175,11 +176,11 @@ void PutInPlace(const Peek& peek, SalvagePlan* plan) {
        differs ? "the shard has another schema or recipe than the rest of the set" : ""});
 }
 
-Status FindSchema(const std::optional<proto::Manifest>& manifest, const std::vector<Peek>& peeks,
-                  SalvagePlan* plan) {
-  if (manifest) {
+Status FindSchema(const std::vector<Peek>& peeks, SalvagePlan* plan) {
+  if (plan->manifest != nullptr) {
+    const proto::Manifest& manifest = *plan->manifest;
     plan->schema_message =
-        std::make_unique<proto::ShardSchema>(ShardSchemaOf(*manifest, manifest->splits(0).name()));
+        std::make_unique<proto::ShardSchema>(ShardSchemaOf(manifest, manifest.splits(0).name()));
   }
   for (const Peek& peek : peeks) {
     if (plan->schema_message == nullptr && peek.schema != nullptr) {
@@ -196,6 +197,78 @@ Status FindSchema(const std::optional<proto::Manifest>& manifest, const std::vec
   return OkStatus();
 }
 
+// Without a manifest nobody knows of what is missing altogether: that is a loss, too.
+void LoseManifest(const std::string& reason, SalvagePlan* plan) {
+  Loss loss;
+  loss.file = JoinPath(plan->folder, std::string(kManifestFileName));
+  loss.records = 0;
+  loss.reason = reason + "; it is left aside: splits of which no shard is left are not known";
+  plan->losses.push_back(std::move(loss));
+  plan->manifest.reset();
+}
+
+Status TakeManifest(SalvagePlan* plan) {
+  Result<proto::Manifest> read = ReadManifest(plan->folder);
+  // That it cannot be read does not mean that there is none.
+  if (read.status().code() == StatusCode::kIo) return read.status();
+  if (read.ok()) {
+    plan->manifest = std::make_unique<proto::Manifest>(std::move(read).value());
+  } else {
+    LoseManifest("the manifest cannot be used: " + read.status().message(), plan);
+  }
+  return OkStatus();
+}
+
+// The manifest of another packing of the same inputs still knows the splits.
+void LoseOtherPacking(const std::vector<Peek>& peeks, SalvagePlan* plan) {
+  const std::unique_ptr<proto::Manifest> manifest = std::move(plan->manifest);
+  LoseManifest(std::string(kNamesNone), plan);
+  for (const proto::Split& split : manifest->splits()) {
+    const bool is_there = std::any_of(peeks.begin(), peeks.end(), [&](const Peek& peek) {
+      return peek.name.split == split.name();
+    });
+    if (is_there) continue;
+    Loss loss = plan->losses.front();
+    loss.records = split.records();
+    loss.reason = "it tells of split " + split.name() + ", of which no shard is there";
+    plan->losses.push_back(std::move(loss));
+  }
+}
+
+// Which set it is, and whether the manifest is that of it; leaves shards of other sets aside.
+Status FindSet(std::vector<Peek>* peeks, SalvagePlan* plan) {
+  std::vector<Digest> ids;
+  for (const Peek& peek : *peeks) {
+    if (peek.dataset_id) ids.push_back(*peek.dataset_id);
+  }
+  // A manifest in order says which set this is, however many foreign shards lie beside.
+  std::optional<Digest> id;
+  if (plan->manifest != nullptr) id = DigestFromHex(plan->manifest->dataset_id());
+  if (!id || (!ids.empty() && std::find(ids.begin(), ids.end(), *id) == ids.end())) {
+    if (const std::optional<Digest> most = MostFrequent(ids)) id = most;
+  }
+  if (!id) {
+    return DataLossError(plan->folder + ": no shard says any more which data set it belongs to");
+  }
+  plan->dataset_id = *id;
+  if (plan->manifest != nullptr && DigestFromHex(plan->manifest->dataset_id()) != id) {
+    LoseManifest("the manifest is that of another data set", plan);
+  }
+  const auto is_foreign = [&](const Peek& peek) {
+    return peek.dataset_id && *peek.dataset_id != *id;
+  };
+  for (const Peek& peek : *peeks) {
+    if (!is_foreign(peek)) continue;
+    plan->remarks.push_back(peek.path + " belongs to data set " + DigestToHex(*peek.dataset_id) +
+                            "; left aside");
+  }
+  peeks->erase(std::remove_if(peeks->begin(), peeks->end(), is_foreign), peeks->end());
+  if (plan->manifest != nullptr && KnowsNone(*plan->manifest, *peeks)) {
+    LoseOtherPacking(*peeks, plan);
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 std::string SalvageShard::FileName() const { return ShardFileName(split, number, count); }
@@ -209,54 +282,10 @@ Result<SalvagePlan> MakeSalvagePlan(const std::string& folder, FileAccess access
   SalvagePlan plan;
   plan.folder = folder;
   ASSIGN_OR_RETURN(std::vector<Peek> peeks, PeekAtAll(folder, access, &plan.remarks));
-  std::optional<proto::Manifest> manifest;
-  Result<proto::Manifest> read = ReadManifest(folder);
-  // That it cannot be read does not mean that there is none.
-  if (read.status().code() == StatusCode::kIo) return read.status();
-  if (read.ok()) {
-    manifest = std::move(read).value();
-  } else {
-    plan.remarks.push_back(
-        "the manifest cannot be used, so that nobody knows of shards that are " +
-        std::string("missing altogether, and the new set has an id of its own: ") +
-        read.status().message());
-  }
-
-  std::vector<Digest> ids;
-  for (const Peek& peek : peeks) {
-    if (peek.dataset_id) ids.push_back(*peek.dataset_id);
-  }
-  // A manifest in order says which set this is, however many foreign shards lie beside.
-  std::optional<Digest> id = manifest ? DigestFromHex(manifest->dataset_id()) : std::nullopt;
-  if (!id || (!ids.empty() && std::find(ids.begin(), ids.end(), *id) == ids.end())) {
-    if (const std::optional<Digest> most = MostFrequent(ids)) id = most;
-  }
-  if (!id) return DataLossError(folder + ": no shard says any more which data set it belongs to");
-  plan.dataset_id = *id;
-  if (manifest && DigestFromHex(manifest->dataset_id()) != id) {
-    plan.remarks.push_back(
-        "the manifest is that of another data set, so that nobody knows of "
-        "shards that are missing altogether; left aside");
-    manifest.reset();
-  }
-  const auto is_foreign = [&](const Peek& peek) {
-    return peek.dataset_id && *peek.dataset_id != *id;
-  };
-  for (const Peek& peek : peeks) {
-    if (!is_foreign(peek)) continue;
-    plan.remarks.push_back(peek.path + " belongs to data set " + DigestToHex(*peek.dataset_id) +
-                           "; left aside");
-  }
-  peeks.erase(std::remove_if(peeks.begin(), peeks.end(), is_foreign), peeks.end());
-  if (manifest && KnowsNone(*manifest, peeks)) {
-    plan.remarks.push_back(
-        "the manifest names other shards than those that are there, so that nobody knows of "
-        "shards that are missing altogether; left aside");
-    manifest.reset();
-  }
-  RETURN_IF_ERROR(FindSchema(manifest, peeks, &plan));
-  plan.has_manifest = manifest.has_value();
-  plan.shards = ShardsOf(manifest, peeks);
+  RETURN_IF_ERROR(TakeManifest(&plan));
+  RETURN_IF_ERROR(FindSet(&peeks, &plan));
+  RETURN_IF_ERROR(FindSchema(peeks, &plan));
+  plan.shards = ShardsOf(plan.manifest.get(), peeks);
   // Those that say themselves what they are come first.
   std::stable_partition(peeks.begin(), peeks.end(),
                         [](const Peek& peek) { return peek.schema != nullptr; });

@@ -16,6 +16,10 @@
 
 namespace shardmill {
 
+namespace proto {
+class Manifest;
+}  // namespace proto
+
 // A file that says that it is the shard, or that has its name and says nothing any more.
 struct SalvageSource {
   std::string path;
@@ -43,11 +47,12 @@ struct SalvagePlan {
 
   std::string folder;
   Digest dataset_id = {};
-  bool has_manifest = false;
+  std::unique_ptr<proto::Manifest> manifest;           // null: there is none that can be used
   std::unique_ptr<proto::ShardSchema> schema_message;  // of any shard; its split means nothing
   RecordSchema schema;
   uint32_t records_per_block = 0;    // of any sound shard; 0: none says it
   std::vector<SalvageShard> shards;  // split by split
+  std::vector<Loss> losses;          // of the set as a whole
   std::vector<std::string> remarks;  // files that are left aside, and why
 };
 

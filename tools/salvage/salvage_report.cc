@@ -67,10 +67,7 @@ std::string SalvageVerdict(const std::string& path, const std::string& out,
   std::string text = EscapeControl(out) + ": " + CountOf(report.records, "record") + " in " +
                      CountOf(report.shards, "shard") + ", " + FormatBytes(report.bytes) +
                      " saved; of " + EscapeControl(path) + " ";
-  if (report.losses.empty()) {
-    return text + (report.has_manifest ? "nothing was lost\n"
-                                       : "nothing was lost that the shards tell of\n");
-  }
+  if (report.losses.empty()) return text + "nothing was lost\n";
   if (report.lost_records == 0 && !report.lost_uncounted) {
     return text + "no record was lost, but what stands above\n";
   }

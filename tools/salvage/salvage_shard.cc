@@ -96,7 +96,7 @@ void AddUnfound(const SalvageShard& shard, const ShardReport& report, std::vecto
 }
 
 // What else was in parts of the shard that are lost.
-void AddLostFacts(const ShardReport& report, std::vector<Loss>* losses) {
+void AddLostFacts(const ShardReport& report, bool footer_is_known, std::vector<Loss>* losses) {
   const auto add = [&](const std::string& reason) {
     losses->push_back({report.path, std::nullopt, std::nullopt, 0, "", reason});
   };
@@ -104,7 +104,9 @@ void AddLostFacts(const ShardReport& report, std::vector<Loss>* losses) {
     add("the superblock is lost: which range of the inputs the shard was made of is not known");
   }
   if (!report.has_footer) {
-    add("the footer is lost: which inputs were left out, and why, is not known");
+    add(footer_is_known ? "the footer is lost: what the manifest does not tell of it, the counts "
+                          "of the pack's report, is not known"
+                        : "the footer is lost: which inputs were left out, and why, is not known");
   }
 }
 
@@ -139,6 +141,7 @@ class ShardCopier {
       *summary.mutable_statistics() = statistics_;
       if (dropped > 0) summary.mutable_statistics()->set_dropped_records(dropped);
     }
+    if (options_.restored != nullptr) summary.MergeFrom(*options_.restored);
     return summary;
   }
 
@@ -235,12 +238,11 @@ void LoseWholeShard(const std::string& reason, ShardReport* report) {
 }
 
 std::vector<Loss> LossesOf(const SalvageShard& shard, const ShardReport* report,
-                           const std::string& folder, FileAccess access,
-                           const RecordSchema& schema) {
+                           const RecordSchema& schema, const LossOptions& options) {
   std::vector<Loss> losses;
   if (report == nullptr || !report->opened) {
     Loss loss;
-    loss.file = JoinPath(folder, shard.FileName());
+    loss.file = JoinPath(options.folder, shard.FileName());
     loss.records = shard.expected;
     loss.reason = report != nullptr     ? "the shard cannot be opened"
                   : shard.newer.empty() ? "the shard is missing"
@@ -248,7 +250,7 @@ std::vector<Loss> LossesOf(const SalvageShard& shard, const ShardReport* report,
     losses.push_back(std::move(loss));
     return losses;
   }
-  const LossLister lister(*report, access, schema);
+  const LossLister lister(*report, options.access, schema);
   for (const BlockOutcome& block : report->blocks) lister.Add(block, &losses);
   if (IsAnotherThanNamed(shard, *report)) {
     losses.push_back({report->path, std::nullopt, std::nullopt, std::nullopt, "",
@@ -258,7 +260,7 @@ std::vector<Loss> LossesOf(const SalvageShard& shard, const ShardReport* report,
   } else {
     AddUnfound(shard, *report, &losses);
   }
-  AddLostFacts(*report, &losses);
+  AddLostFacts(*report, options.footer_is_known, &losses);
   return losses;
 }
 

@@ -20,15 +20,22 @@ bool IsAnotherThanNamed(const SalvageShard& shard, const ShardReport& report);
 // Fills in all_lost and lost_reason of the blocks of a shard of which nothing may be taken.
 void LoseWholeShard(const std::string& reason, ShardReport* report);
 
+struct LossOptions {
+  std::string folder;  // of the damaged set
+  FileAccess access = FileAccess::kMapped;
+  bool footer_is_known = false;  // which inputs were left out is known from elsewhere
+};
+
 // What is lost of a shard, by block and record. `report` is null when there is no file.
 std::vector<Loss> LossesOf(const SalvageShard& shard, const ShardReport* report,
-                           const std::string& folder, FileAccess access,
-                           const RecordSchema& schema);
+                           const RecordSchema& schema, const LossOptions& options);
 
 struct CopyOptions {
   std::string folder;  // to write to
   Digest dataset_id = {};
   FileAccess access = FileAccess::kMapped;
+  // What its footer said of inputs and windows that were left out, where that is lost.
+  const proto::ShardSummary* restored = nullptr;
   std::function<bool(uint64_t bytes)> advance;  // after each block; false: stop
 };
 

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "proto/manifest.pb.h"
+#include "reader/dataset.h"
 #include "reader/manifest.h"
+#include "reader/named_shards.h"
 #include "reader/verify.h"
 #include "tests/reader/base/no_threads.h"
 #include "tests/reader/shard_testing.h"
@@ -134,9 +136,34 @@ TEST_F(SalvageFaults, ManifestOfAnotherPackingIsLeftAside) {
   const SalvageReport report = Run();
   EXPECT_EQ(report.records, 22u);
   EXPECT_FALSE(report.has_manifest);
-  ASSERT_EQ(report.remarks.size(), 1u);
-  EXPECT_NE(report.remarks[0].find("names other shards"), std::string::npos);
+  ASSERT_EQ(report.losses.size(), 1u);
+  EXPECT_EQ(report.losses[0].file, folder_ + "/manifest.json");
+  EXPECT_EQ(report.losses[0].records, 0u);
+  EXPECT_NE(report.losses[0].reason.find("names none of the shards"), std::string::npos);
   EXPECT_NE(report.dataset_id, report.source_id);
+  for (const char* split : {"train", ""}) {
+    const Status status = Dataset::Open(folder_, split).status();
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+    EXPECT_NE(status.message().find("of-00002.shard does not exist"), std::string::npos);
+    EXPECT_NE(status.message().find(kNamesNone), std::string::npos) << status.message();
+  }
+  const VerifyReport verified = Verify(folder_, {}).value();
+  ASSERT_FALSE(verified.sound());
+  EXPECT_EQ(verified.findings[0].file, folder_ + "/manifest.json");
+  EXPECT_EQ(verified.findings[0].message, kNamesNone);
+}
+
+TEST_F(SalvageFaults, ManifestOfAnotherPackingStillTellsOfMissingSplits) {
+  const std::string other = EmptyFolder("salvage_packing");
+  ASSERT_TRUE(WriteTestShard(other, PlanOf("train", 0, 1, 4), ImageAndLabel(), 5).ok());
+  ASSERT_TRUE(WriteTestShard(other, PlanOf("val", 0, 1, 4), ImageAndLabel(), 4).ok());
+  ASSERT_TRUE(WriteManifest(folder_, RebuildManifest(other).value()).ok());
+  fs::remove(folder_ + "/val-00000-of-00001.shard");
+  const SalvageReport report = Run();
+  EXPECT_EQ(report.records, 18u);
+  EXPECT_EQ(report.lost_records, 4u);
+  ASSERT_EQ(report.losses.size(), 2u);
+  EXPECT_EQ(report.losses[1].reason, "it tells of split val, of which no shard is there");
 }
 
 TEST_F(SalvageFaults, ShardOfANewerFormatIsNotReadAsAnOldOne) {

@@ -192,10 +192,13 @@ TEST_F(SalvageTest, MissingDamagedOrForeignManifestCostsNoRecordButTheId) {
       WriteBytes(path, manifest);
     }
     const SalvageReport report = Run();
-    EXPECT_TRUE(report.losses.empty()) << manifest;
     EXPECT_FALSE(report.has_manifest) << manifest;
-    ASSERT_EQ(report.remarks.size(), 1u) << manifest;
-    EXPECT_NE(report.remarks[0].find("nobody knows of shards that are missing"), std::string::npos);
+    EXPECT_EQ(report.lost_records, 0u);
+    EXPECT_FALSE(report.lost_uncounted);
+    ASSERT_EQ(report.losses.size(), 1u) << manifest;
+    EXPECT_EQ(report.losses[0].file, path);
+    EXPECT_NE(report.losses[0].reason.find("splits of which no shard is left are not known"),
+              std::string::npos);
     EXPECT_EQ(SavedKeys().size(), 22u) << manifest;
     // A split may have been there of which no file is left.
     EXPECT_NE(report.dataset_id, report.source_id) << manifest;
@@ -250,7 +253,7 @@ TEST_F(SalvageTest, LinksFoldersAndAnEmptyShardThatIsMissingAreTold) {
   fs::remove(folder_ + "/" + kFiles[1]);
   fs::create_directory(folder_ + "/" + kFiles[1]);
   SalvageReport report = Run();
-  ASSERT_EQ(report.remarks.size(), 2u);
+  ASSERT_EQ(report.remarks.size(), 3u);
   EXPECT_EQ(report.remarks[0], folder_ + "/" + kFiles[0] + " is not a regular file; left aside");
   EXPECT_EQ(report.losses.size(), 2u);
   // A shard without records says which inputs were left out.
@@ -270,7 +273,10 @@ TEST_F(SalvageTest, RemnantOfAnEarlierSalvageIsNotInTheWay) {
   const std::string remnant = out_ + ".tmp-" + std::to_string(getpid());
   fs::create_directory(remnant);
   WriteBytes(remnant + "/x", "of somebody");
-  EXPECT_TRUE(Run().losses.empty());
+  const SalvageReport report = Run();
+  EXPECT_TRUE(report.losses.empty());
+  ASSERT_EQ(report.remarks.size(), 1u);
+  EXPECT_EQ(report.remarks[0].find(remnant + " is left as it is"), 0u) << report.remarks[0];
   EXPECT_TRUE(Verify(out_, {})->sound());
   EXPECT_EQ(ReadBytes(remnant + "/x"), "of somebody");
   EXPECT_FALSE(fs::exists(remnant + "-1"));
@@ -430,6 +436,7 @@ TEST_F(SalvageTest, RepeatedKeyIsSavedOnce) {
     }
     ASSERT_TRUE(writer->Close(proto::ShardSummary()).ok());
   }
+  ASSERT_TRUE(WriteManifest(folder, RebuildManifest(folder).value()).ok());
   auto report = Salvage(folder, out_, {});
   ASSERT_TRUE(report.ok()) << report.status().ToString();
   EXPECT_EQ(report->records, 9u);

@@ -1,0 +1,29 @@
+#include "reader/named_shards.h"
+
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include "proto/manifest.pb.h"
+#include "reader/names.h"
+
+namespace shardmill {
+
+bool NamesNoneOfTheShards(const std::string& folder, const proto::Manifest& manifest) {
+  std::set<std::string> named;
+  for (const proto::Split& split : manifest.splits()) {
+    for (const proto::ShardInfo& shard : split.shards()) named.insert(shard.file());
+  }
+  bool any = false;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!ParseShardFileName(name)) continue;
+    if (named.count(name) > 0) return false;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace shardmill

@@ -33,8 +33,9 @@ std::string CheckSplits(const std::string& text) {
 
 void AddSplitFlags(CLI::App* app, SplitFlags* flags) {
   app->add_option("--split", flags->split,
-                  "Only these splits of the folder, separated by commas; with shares that add up "
-                  "to 1, as in train=0.8,val=0.2, the splits to make")
+                  "Only these splits of the folder, separated by commas; test also where none of "
+                  "its images has a label, ignored throughout. With shares that add up to 1, as in "
+                  "train=0.8,val=0.2, the splits to make")
       ->type_name("NAME[=SHARE],…")
       ->check(CheckSplits, "");
   AddChoice(app, "--split-by", &flags->split_by, {"layout", "ratio", "group"},

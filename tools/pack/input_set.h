@@ -21,7 +21,9 @@ struct FilePart {
 struct Sample {
   std::string key;
   SourceFile image;
-  SourceFile label;       // a label image or annotation file; without path for classification
+  // A label image or annotation file; without path for classification, and for images of a test
+  // split that has no labels, which are ignored throughout.
+  SourceFile label;
   uint32_t class_id = 0;  // for classification
   // What of LabelRules::parts_files[parts_file] belongs to this sample.
   std::vector<FilePart> parts = {};
@@ -33,7 +35,8 @@ struct Sample {
 struct Problem {
   std::string key;
   std::string reason;
-  bool by_rule = false;  // it is sound, but what the user asked for leaves it out
+  bool by_rule = false;      // it is sound, but what the user asked for leaves it out
+  bool lacks_label = false;  // it is an image, and nothing else is missing
 };
 
 struct InputSplit {

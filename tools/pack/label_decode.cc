@@ -29,6 +29,7 @@ constexpr Names kKindNames[kLabelKindCount] = {
     {"RGB colour by thresholds", "threshold_color"},
     {"segment ids", "segment_ids"},
     {"shapes drawn", "drawn_shapes"},
+    {"nothing, there is no label and all is ignored", "no_label"},
 };
 
 uint32_t Threshold(uint32_t color) {

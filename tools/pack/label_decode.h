@@ -38,6 +38,7 @@ enum LabelKind {
   kThresholdColor,
   kSegmentIds,
   kDrawnShapes,  // no image: polygons and masks of an annotation file
+  kNoLabel,      // of a test split: all of it is ignored
   kLabelKindCount,
 };
 std::string_view LabelKindName(LabelKind kind);  // "gray value", …

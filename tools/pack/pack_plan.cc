@@ -31,12 +31,16 @@ std::string_view OrderName(DiskOrder order) {
   return "train shuffled, others sorted";
 }
 
-// The ignore value of the records: the files' own, or where records may need padding one that no
-// class has.
+// The ignore value of the records: the files' own, or where records may need padding, or have no
+// label, one that no class has.
 std::optional<uint32_t> RecordIgnore(const InputSet& set, const PackOptions& options) {
   if (set.task == Task::kClassification) return std::nullopt;
-  const bool may_pad = options.crop.has_value() || options.augment.copies > 0 || options.bands;
-  if (set.labels.ignore.has_value() || !may_pad) return set.labels.ignore;
+  const auto is_unlabelled = [](const InputSplit& split) {
+    return !split.samples.empty() && split.samples.front().label.path.empty();
+  };
+  const bool needs_one = options.crop.has_value() || options.augment.copies > 0 || options.bands ||
+                         std::any_of(set.splits.begin(), set.splits.end(), is_unlabelled);
+  if (set.labels.ignore.has_value() || !needs_one) return set.labels.ignore;
   return set.classes.size() <= kPaddingU8 ? kPaddingU8 : kPaddingU16;
 }
 

@@ -89,6 +89,7 @@ Status AddOrphans(const FilesByStem& orphans, const FilesByStem& others, const s
     const std::string hint = searched++ < kHintsSearched ? CaseHint(stem, others) : "";
     split->problems.push_back({key, "there is no " + what + " with this stem in " +
                                         (folder.empty() ? "the source folder" : folder) + hint});
+    split->problems.back().lacks_label = what == "label";
   }
   return OkStatus();
 }

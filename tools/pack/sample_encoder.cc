@@ -85,11 +85,13 @@ Status SampleEncoder::MakeRecords(const Sample& sample, const GeometryOptions& g
                                   EncodedSample* encoded) {
   if (plan_.holds_arrays) return MakeArrayRecord(sample, encoded);
   const bool segmentation = plan_.task == Task::kSegmentation;
+  const bool labelled = !sample.label.path.empty();
   // Labels first: they are small, and a wrong class table shows in them.
-  if (segmentation) RETURN_IF_ERROR(ReadLabels(sample, encoded));
+  if (segmentation && labelled) RETURN_IF_ERROR(ReadLabels(sample, encoded));
   ASSIGN_OR_RETURN(const std::string file, ReadSampleImage(plan_.root, sample));
   if (!sample.image_is_embedded) encoded->source_bytes += file.size();
   ASSIGN_OR_RETURN(const ImageSize size, OpenImage(file));
+  if (segmentation && !labelled) IgnoreAll(size, encoded);
   // A label that was scaled holds mixed colours too: its size is the better message.
   RETURN_IF_ERROR(CheckSizes(size, geometry));
   if (segmentation) RETURN_IF_ERROR(TakeUnknown(encoded));
@@ -246,6 +248,19 @@ Status SampleEncoder::ReadLabels(const Sample& sample, EncodedSample* encoded) {
   return OkStatus();
 }
 
+void SampleEncoder::IgnoreAll(ImageSize size, EncodedSample* encoded) {
+  const uint32_t ignore = plan_.schema.ignore.value_or(0);
+  const uint64_t id_bytes = DTypeBytes(plan_.label_dtype);
+  label_map_.size = size;
+  label_map_.dtype = plan_.label_dtype;
+  label_map_.bytes.resize(size.pixels() * id_bytes);
+  for (size_t i = 0; i < label_map_.bytes.size(); ++i) {
+    label_map_.bytes[i] = static_cast<uint8_t>(ignore >> (8 * (i % id_bytes)));
+  }
+  unknown_ = UnknownValues();
+  encoded->label.emplace().kind = kNoLabel;
+}
+
 Status SampleEncoder::TakeUnknown(EncodedSample* encoded) {
   if (unknown_.empty()) return OkStatus();
   encoded->unknown = std::move(unknown_);
@@ -253,7 +268,7 @@ Status SampleEncoder::TakeUnknown(EncodedSample* encoded) {
 }
 
 Status SampleEncoder::CheckLabels(const Sample& sample, EncodedSample* encoded) {
-  if (plan_.task != Task::kSegmentation) return OkStatus();
+  if (plan_.task != Task::kSegmentation || sample.label.path.empty()) return OkStatus();
   RETURN_IF_ERROR(ReadLabels(sample, encoded));
   return TakeUnknown(encoded);
 }

@@ -73,6 +73,8 @@ class SampleEncoder {
   void CutPlacedLabels(const Placement& placement);
   // Fills label_map_ and unknown_.
   Status ReadLabels(const Sample& sample, EncodedSample* encoded);
+  // The same for an image without a label.
+  void IgnoreAll(ImageSize size, EncodedSample* encoded);
   // An error that describes unknown_, unless there is nothing in it.
   Status TakeUnknown(EncodedSample* encoded);
   Status CheckLabels(const Sample& sample, EncodedSample* encoded);

@@ -87,6 +87,23 @@ TEST_F(VocTest, PaletteIsReadByIndexAndListsNameTheImages) {
   EXPECT_NE(error_.find("list trainval.txt left out"), std::string::npos);
 }
 
+TEST_F(VocTest, TestImagesWithoutMasksArePackedWhenAskedFor) {
+  options_.layout.splits = {"train", "test"};
+  ExpectPacked();
+  EXPECT_EQ(ReadLabels("test")["JPEGImages/photo_only.jpg"], Values(24, 255));
+  EXPECT_EQ(ReadLabels("train").size(), 1u);
+  EXPECT_NE(error_.find("split test has no labels: its 1 images are packed with labels that are"),
+            std::string::npos)
+      << error_;
+  EXPECT_NE(out_.find("nothing, there is no label and all is ignored (1 file)"), std::string::npos)
+      << out_;
+  // Where one image has a mask, another that has none is a fault.
+  AddImage("JPEGImages/d.jpg");
+  source_.Write("SegmentationClass/d.png", VocPng({0}, VocPalette()));
+  source_.Write("ImageSets/Segmentation/test.txt", "photo_only\nd\n");
+  ExpectError(StatusCode::kNotFound, "test.txt line 1: there is no mask photo_only");
+}
+
 TEST_F(VocTest, ReorderedPaletteStopsThePack) {
   std::vector<uint32_t> palette = VocPalette();
   std::swap(palette[15], palette[20]);
@@ -203,6 +220,10 @@ TEST_F(LayoutPackTest, KittiHasTheIdsOfCityscapes) {
   EXPECT_EQ(CommonValues(3), (Values{0, 13, 255}));
   EXPECT_NE(error_.find("folder testing left out: it has no semantic"), std::string::npos)
       << error_;
+  options_.layout.splits = {"test"};
+  ExpectPacked();
+  EXPECT_EQ(ReadLabels()["testing/image_2/000000_10.png"], Values(24, 255));
+  options_.layout.splits.clear();
   // The instance files in the place of the semantic ones: 26 * 256 + 1.
   source_.Write("training/semantic/000100_10.png",
                 WidePng(MakeImage(kSize, 1, [](int, int, int) { return 6657; })));

@@ -72,7 +72,12 @@ TEST_F(LayoutTest, SplitWithoutLabelsIsRefusedUnlessItIsTest) {
   options_.splits = {"train"};
   EXPECT_EQ(Good().splits.size(), 1u);
   options_.splits = {"test"};
-  ExpectError(StatusCode::kNotFound, "folder test cannot be packed");
+  set = Good();
+  ASSERT_EQ(set.splits.size(), 1u);
+  EXPECT_EQ(set.splits[0].samples[0].key, "test/b.png");
+  EXPECT_EQ(set.splits[0].samples[0].label.path, "");
+  options_.splits = {"val"};
+  ExpectError(StatusCode::kNotFound, "folder val cannot be packed");
 }
 
 // Of several layouts: images of a split, and no labels of it.

@@ -121,7 +121,8 @@ Status ReadAde20k(const LayoutInput& input, InputSet* set) {
     rules.labels.folder = "annotations/" + split;
     if (!input.listing.HasFolder(rules.labels.folder)) {
       RETURN_IF_ERROR(LeaveOutUnlabelled(input, rules.images.folder,
-                                         "there is no " + rules.labels.folder, set));
+                                         "there is no " + rules.labels.folder, set,
+                                         rules.images.folder));
       continue;
     }
     ASSIGN_OR_RETURN(InputSplit pairs, PairByStem(input.listing, split, rules, &set->notes));

@@ -41,8 +41,8 @@ Status ReadSplit(const LayoutInput& input, const std::string& labels, const std:
   rules.images = {std::string(kImages) + "/" + split, "", "_leftImg8bit", true, ""};
   rules.labels = {labels + "/" + split, "", suffix, true, ""};
   if (!input.listing.HasFolder(rules.labels.folder)) {
-    return LeaveOutUnlabelled(input, rules.images.folder, "there is no " + rules.labels.folder,
-                              set);
+    return LeaveOutUnlabelled(input, rules.images.folder, "there is no " + rules.labels.folder, set,
+                              rules.images.folder);
   }
   ASSIGN_OR_RETURN(InputSplit pairs, PairByStem(input.listing, split, rules, &set->notes));
   return AddSplit(split, std::move(pairs), set);
@@ -120,7 +120,8 @@ Status ReadKitti(const LayoutInput& input, InputSet* set) {
   }
   for (const std::string& folder : input.listing.FoldersIn("")) {
     if (!input.listing.HasFolder(folder + "/" + labels)) {
-      RETURN_IF_ERROR(LeaveOutUnlabelled(input, folder, std::string("it has no ") + labels, set));
+      RETURN_IF_ERROR(LeaveOutUnlabelled(input, folder, std::string("it has no ") + labels, set,
+                                         folder + "/image_2"));
     }
   }
   for (const std::string& folder : folders) {

@@ -58,7 +58,7 @@ Status CheckOtherFolders(const LayoutInput& input, const std::vector<SplitPair>&
         LeaveOutUnlabelled(input, above + name,
                            std::string("there are no PNG files of it in ") +
                                splits.front().labels.substr(0, splits.front().labels.rfind('/')),
-                           set));
+                           set, above + name));
   }
   return OkStatus();
 }

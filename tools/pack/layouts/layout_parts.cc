@@ -5,6 +5,8 @@
 #include "reader/base/file.h"
 #include "reader/names.h"
 #include "tools/pack/class_table.h"
+#include "tools/pack/file_format.h"
+#include "tools/pack/record_key.h"
 #include "tools/pack/split_names.h"
 
 namespace shardmill {
@@ -95,12 +97,33 @@ Status AddOrDivide(const std::string& folder_name, InputSplit pairs, InputSet* s
   return OkStatus();
 }
 
+namespace {
+
+Status AddUnlabelled(const FolderListing& listing, const std::string& images,
+                     const std::string& why, InputSet* set) {
+  InputSplit split;
+  const auto [begin, end] = listing.FilesBelow(images);
+  for (size_t i = begin; i < end; ++i) {
+    const std::string& path = listing.files[i].path;
+    if (!HasImageExtension(path)) continue;
+    ASSIGN_OR_RETURN(std::string key, RecordKey(path));
+    split.problems.push_back({std::move(key), why});
+    split.problems.back().lacks_label = true;
+  }
+  return AddSplit("test", std::move(split), set);
+}
+
+}  // namespace
+
 Status LeaveOutUnlabelled(const LayoutInput& input, const std::string& folder,
-                          const std::string& why, InputSet* set) {
+                          const std::string& why, InputSet* set, const std::string& images) {
   const std::string name(NameOf(folder));
   const std::string usual = UsualSplitName(name);
   const std::string split = usual.empty() ? name : usual;
   if (input.options.LeavesOut(split)) return OkStatus();
+  if (!images.empty() && split == "test" && input.options.Wants(split)) {
+    return AddUnlabelled(input.listing, images, why, set);
+  }
   const bool is_needed = usual == "train" || usual == "val" || input.options.Wants(split);
   if (is_needed) {
     return NotFoundError("folder " + folder + " cannot be packed: " + why +

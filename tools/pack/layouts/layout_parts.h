@@ -45,9 +45,10 @@ Status AddOrDivide(const std::string& folder_name, InputSplit pairs, InputSet* s
 bool WantsUnlabelled(const LayoutInput& input, const std::string& split, const std::string& why,
                      InputSet* set);
 
-// For a folder whose images have no labels. InvalidArgument when it is the train or val split, or
-// a split that was asked for by name; else notes that it is left out.
+// For a folder whose images have no labels. Notes that it is left out; the split test, when it was
+// asked for by name and its images lie in `images`, is added with them. InvalidArgument for the
+// train and val splits, and for others that were asked for.
 Status LeaveOutUnlabelled(const LayoutInput& input, const std::string& folder,
-                          const std::string& why, InputSet* set);
+                          const std::string& why, InputSet* set, const std::string& images = "");
 
 }  // namespace shardmill

@@ -73,6 +73,7 @@ Paths UsedFiles(const InputSet& set, FileCount* shared) {
   for (const InputSplit& split : set.splits) {
     for (const Sample& sample : split.samples) {
       used.insert(sample.image.path);
+      if (sample.label.path.empty()) continue;
       if (!used.insert(sample.label.path).second && has_label_images)
         shared->Add(sample.label.path);
     }

@@ -69,8 +69,8 @@ Status Read(const LayoutInput& input, const Version& version, InputSet* set) {
     rules.labels.folder = folder + "/" + version.labels;
     if (!input.listing.HasFolder(rules.images.folder)) continue;
     if (!input.listing.HasFolder(rules.labels.folder)) {
-      RETURN_IF_ERROR(
-          LeaveOutUnlabelled(input, folder, std::string("it has no ") + version.labels, set));
+      RETURN_IF_ERROR(LeaveOutUnlabelled(input, folder, std::string("it has no ") + version.labels,
+                                         set, rules.images.folder));
       continue;
     }
     ASSIGN_OR_RETURN(InputSplit pairs, PairByStem(input.listing, folder, rules, &set->notes));

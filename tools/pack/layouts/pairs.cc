@@ -137,8 +137,9 @@ Status CheckSplitsWithin(const LayoutInput& input, const FolderPair& whole,
   for (const auto& [here, there] : sides) {
     for (const std::string& name : input.listing.FoldersIn(here)) {
       if (UsualSplitName(name).empty() || input.listing.HasFolder(Join(there, name))) continue;
-      RETURN_IF_ERROR(
-          LeaveOutUnlabelled(input, Join(here, name), "there is no " + Join(there, name), set));
+      RETURN_IF_ERROR(LeaveOutUnlabelled(input, Join(here, name),
+                                         "there is no " + Join(there, name), set,
+                                         here == whole.images ? Join(here, name) : ""));
     }
   }
   return OkStatus();

@@ -79,7 +79,7 @@ Status ReadSuite(const LayoutInput& input, InputSet* set) {
   for (const std::string& folder : listing.FoldersIn("")) {
     if (UsualSplitName(folder).empty() || listing.HasFolder(folder + kLabelsSuffix)) continue;
     RETURN_IF_ERROR(LeaveOutUnlabelled(
-        input, folder, "there is no " + folder + kLabelsSuffix + " beside it", set));
+        input, folder, "there is no " + folder + kLabelsSuffix + " beside it", set, folder));
     set->unlisted.trees.push_back(folder);
     set->unlisted.reason = "its folder has no folder of labels";
   }

@@ -111,6 +111,7 @@ Status VocReader::AddLine(const std::string& list, const TextLine& line, InputSp
                                       ": there is " + "no " +
                                       (image == nullptr ? "image " : "mask ") + line.text + " in " +
                                       (image == nullptr ? kImages : kLabels)});
+  split->problems.back().lacks_label = image != nullptr;
   return OkStatus();
 }
 

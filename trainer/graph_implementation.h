@@ -27,6 +27,8 @@ class Staging {
     return static_cast<const void*>(buffer_.data());
   }
 
+  const void* data() const { return buffer_.data(); }
+
  private:
   DeviceBuffer buffer_;
 };

@@ -5,8 +5,6 @@
 
 namespace shardmill {
 
-GraphStep::~GraphStep() { set_dropout_keys(nullptr); }
-
 Status GraphStep::Begin(const ImageBatch& images) {
   ASSIGN_OR_RETURN(GraphPlan* const plan, graph_.PlanFor(images.shape, Phase::kTraining));
   graph_.current_ = plan;
@@ -18,7 +16,7 @@ bool GraphStep::CanBeCaptured(std::string* why) const {
   const LayerContext& context = graph_.context_;
   if (context.lengths != nullptr) *why = "batch norm leaves out the padding on the host";
   if (graph_.loss_options_.hard_probability > 0) *why = "hard pixels are chosen on the host";
-  if (context.shared_sums != nullptr) {
+  if (context.shared_sums != nullptr && context.norm_sums == nullptr) {
     *why = "batch norm adds its statistics over the ranks on the host";
   }
   return why->empty();
@@ -28,6 +26,9 @@ Stream& GraphStep::stream() const { return *graph_.stream_; }
 void* GraphStep::input() const { return graph_.Current().images(); }
 const void* GraphStep::arena() const { return graph_.arena_.data(); }
 int64_t GraphStep::arena_bytes() const { return graph_.arena_.bytes(); }
+const void* GraphStep::logits() const { return graph_.Current().logits(); }
+const Shape& GraphStep::logits_shape() const { return graph_.Current().logits_shape(); }
+const void* GraphStep::staged_labels() const { return graph_.staged_labels_.data(); }
 const float* GraphStep::image_mean() const { return graph_.ImageMean(); }
 const float* GraphStep::inverse_deviation() const { return graph_.InverseDeviation(); }
 
@@ -41,6 +42,8 @@ std::vector<uint64_t> GraphStep::DropoutKeys(uint64_t step) const {
 }
 
 void GraphStep::set_dropout_keys(const uint64_t* keys) { graph_.context_.dropout_keys = keys; }
+
+void GraphStep::set_norm_sums(DeviceNormSums* sums) { graph_.context_.norm_sums = sums; }
 
 int GraphStep::layers() const { return static_cast<int>(graph_.model_.layers.size()); }
 

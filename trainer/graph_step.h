@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "reader/base/status.h"
+#include "trainer/device_norm_sums.h"
 #include "trainer/graph.h"
 
 namespace shardmill {
@@ -19,7 +20,6 @@ class GraphStep {
  public:
   // `graph` must outlive the object.
   explicit GraphStep(Graph* graph) : graph_(*graph->implementation_) {}
-  ~GraphStep();
   GraphStep(const GraphStep&) = delete;
   GraphStep& operator=(const GraphStep&) = delete;
 
@@ -34,6 +34,10 @@ class GraphStep {
   void* input() const;        // for the normalised images, of the shape of Begin
   const void* arena() const;  // moves when Begin plans for more than ever before
   int64_t arena_bytes() const;
+  // Of the last Forward and Loss, also those of Graph: where they lie in memory of the op table.
+  const void* logits() const;
+  const Shape& logits_shape() const;
+  const void* staged_labels() const;
   const float* image_mean() const;
   const float* inverse_deviation() const;
 
@@ -41,6 +45,9 @@ class GraphStep {
   // now on the device reads them at `keys` (null: they are passed with each launch).
   std::vector<uint64_t> DropoutKeys(uint64_t step) const;
   void set_dropout_keys(const uint64_t* keys);
+
+  // What adds the sums of batch norm over the ranks on the device; null: nothing, or the host.
+  void set_norm_sums(DeviceNormSums* sums);
 
   int layers() const;
   Status Forward(int layer);

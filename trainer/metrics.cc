@@ -9,6 +9,11 @@ ConfusionMatrix::ConfusionMatrix(int classes, std::optional<uint32_t> ignore)
   SHARDMILL_CHECK(classes > 0);
 }
 
+Status WrongLabel(uint32_t label, int classes) {
+  return DataLossError("label value " + std::to_string(label) + " is neither a class (0 to " +
+                       std::to_string(classes - 1) + ") nor the ignore value");
+}
+
 template <typename ClassId>
 Status ConfusionMatrix::Add(const ClassId* labels, const ClassId* predicted, int64_t pixels) {
   const auto classes = static_cast<uint32_t>(classes_);
@@ -19,8 +24,7 @@ Status ConfusionMatrix::Add(const ClassId* labels, const ClassId* predicted, int
       continue;
     }
     if (label >= classes) {
-      return DataLossError("label value " + std::to_string(label) + " is neither a class (0 to " +
-                           std::to_string(classes_ - 1) + ") nor the ignore value");
+      return WrongLabel(label, classes_);
     }
     const uint32_t prediction = predicted[i];
     if (prediction >= classes) {

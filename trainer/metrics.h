@@ -13,6 +13,9 @@
 
 namespace shardmill {
 
+// DataLoss: the label is neither a class nor the one to ignore.
+Status WrongLabel(uint32_t label, int classes);
+
 class ConfusionMatrix {
  public:
   // `ignore`: the label value that is counted apart and takes part in no score.

@@ -122,12 +122,12 @@ Status BuildEngine(const std::function<Result<std::unique_ptr<Graph>>()>& make_g
                    TrainSetup* setup) {
   const proto::TrainConfig& config = setup->config;
   ASSIGN_OR_RETURN(setup->graph, make_graph());
-  ASSIGN_OR_RETURN(
-      setup->engine,
-      UsesMicroShards(*setup)
-          ? CreateMicroShardEngine(setup->graph.get(), make_graph, setup->communicator,
-                                   config.micro_shards(), config.accumulate())
-          : CreateRankEngine(setup->graph.get(), setup->communicator, config.accumulate()));
+  ASSIGN_OR_RETURN(setup->engine,
+                   UsesMicroShards(*setup)
+                       ? CreateMicroShardEngine(setup->graph.get(), make_graph, setup->communicator,
+                                                config.micro_shards(), config.accumulate())
+                       : CreateRankEngine(setup->graph.get(), setup->communicator,
+                                          config.accumulate(), setup->device.device_ops));
   Shape batch = TrainingTask(setup->task, setup->augment).image;
   if (setup->task.sequences) {
     ASSIGN_OR_RETURN(batch.w, LongestSequence(*setup->dataset, setup->task, config.train_split()));

@@ -22,6 +22,8 @@
 
 namespace shardmill {
 
+class DeviceOpTable;
+
 struct BatchOutcome {
   LossResult loss;
   bool stop = false;  // some rank was asked to stop
@@ -52,8 +54,11 @@ class BatchEngine {
 // and adds up the gradients of the loss sums; these are divided once, by the weight of the global
 // batch. That saves memory and gives the gradient of one pass but for rounding, except that batch
 // norm takes the statistics, and hard example mining the hardest pixels, of a pass.
+//
+// `device`: the op table of the graph where that is a device; else null.
 Result<std::unique_ptr<BatchEngine>> CreateRankEngine(Graph* graph, Communicator* communicator,
-                                                      int passes = 1);
+                                                      int passes = 1,
+                                                      DeviceOpTable* device = nullptr);
 
 // `make_graph` makes further graphs like `graph`. InvalidArgument unless the number of ranks
 // divides `micro_shards`.

@@ -26,8 +26,12 @@ class RankSums final : public SharedSums {
 
 class RankEngine final : public BatchEngine {
  public:
-  RankEngine(Graph* graph, Communicator* communicator, int passes)
-      : graph_(graph), communicator_(communicator), sums_(communicator), passes_(passes) {}
+  RankEngine(Graph* graph, Communicator* communicator, int passes, DeviceOpTable* device)
+      : graph_(graph),
+        communicator_(communicator),
+        sums_(communicator),
+        passes_(passes),
+        scorer_(device) {}
   ~RankEngine() override {
     // The graph may live on and must not use the sums of this engine.
     if (IsShared() && !graph_->ShareBatches(nullptr).ok()) return;
@@ -137,8 +141,8 @@ Result<BatchOutcome> RankEngine::Score(const BatchRows& rows, bool stop, Confusi
 }  // namespace
 
 Result<std::unique_ptr<BatchEngine>> CreateRankEngine(Graph* graph, Communicator* communicator,
-                                                      int passes) {
-  auto engine = std::make_unique<RankEngine>(graph, communicator, passes);
+                                                      int passes, DeviceOpTable* device) {
+  auto engine = std::make_unique<RankEngine>(graph, communicator, passes, device);
   RETURN_IF_ERROR(engine->Start());
   return Result<std::unique_ptr<BatchEngine>>(std::move(engine));
 }

@@ -4,7 +4,8 @@ namespace shardmill {
 namespace {
 
 template <typename ClassId>
-Status Count(const LabelBatch& labels, Graph* graph, ClassId* predicted, ConfusionMatrix* matrix) {
+Status CountOnHost(const LabelBatch& labels, Graph* graph, ClassId* predicted,
+                   ConfusionMatrix* matrix) {
   RETURN_IF_ERROR(graph->Predict(labels.type, predicted));
   return matrix->Add(static_cast<const ClassId*>(labels.data), predicted,
                      labels.n * labels.h * labels.w);
@@ -19,15 +20,19 @@ void CountTopFive(const LabelBatch& labels, const float* logits, ConfusionMatrix
 
 }  // namespace
 
+Status RowScorer::Count(Graph* graph, const LabelBatch& labels, ConfusionMatrix* matrix) {
+  if (confusion_) return confusion_->Count(graph, labels, matrix);
+  predicted_.resize(labels.n * labels.h * labels.w);
+  return labels.type == LabelType::kIndexU8
+             ? CountOnHost(labels, graph, reinterpret_cast<uint8_t*>(predicted_.data()), matrix)
+             : CountOnHost(labels, graph, predicted_.data(), matrix);
+}
+
 Result<LossResult> RowScorer::Score(Graph* graph, const BatchRows& rows, ConfusionMatrix* matrix) {
   if (rows.labels.n == 0) return LossResult();
   RETURN_IF_ERROR(graph->Forward(rows.images, Phase::kEvaluation));
   ASSIGN_OR_RETURN(const LossResult loss, graph->Loss(rows.labels));
-  predicted_.resize(rows.labels.n * rows.labels.h * rows.labels.w);
-  RETURN_IF_ERROR(
-      rows.labels.type == LabelType::kIndexU8
-          ? Count(rows.labels, graph, reinterpret_cast<uint8_t*>(predicted_.data()), matrix)
-          : Count(rows.labels, graph, predicted_.data(), matrix));
+  RETURN_IF_ERROR(Count(graph, rows.labels, matrix));
   if (rows.labels.h * rows.labels.w > 1) return loss;
   logits_.resize(graph->logits_shape().Elements());
   RETURN_IF_ERROR(graph->ReadLogits(logits_.data()));

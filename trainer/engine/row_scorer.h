@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "reader/base/status.h"
 #include "trainer/batch_rows.h"
+#include "trainer/cuda/step/device_confusion.h"
 #include "trainer/graph.h"
 #include "trainer/metrics.h"
 
@@ -13,10 +15,18 @@ namespace shardmill {
 
 class RowScorer {
  public:
-  // Loss of these rows alone; nothing to do, and 0, for none. The graph computes in f32.
+  // `device`: the op table of the graph where that is a device, which then counts; else null.
+  explicit RowScorer(DeviceOpTable* device = nullptr) {
+    if (device != nullptr) confusion_.emplace(device);
+  }
+
+  // Loss of these rows alone; nothing to do, and 0, for none.
   Result<LossResult> Score(Graph* graph, const BatchRows& rows, ConfusionMatrix* matrix);
 
  private:
+  Status Count(Graph* graph, const LabelBatch& labels, ConfusionMatrix* matrix);
+
+  std::optional<DeviceConfusion> confusion_;
   std::vector<uint16_t> predicted_;  // kept between batches
   std::vector<float> logits_;
 };

@@ -17,6 +17,13 @@ int64_t VectorBytes(int64_t channels, ElementType type) {
 
 }  // namespace
 
+// Of devices also of sums on their way to other ranks.
+int64_t BatchNormLayer::WorkspaceBytes() const {
+  const int64_t bytes = context_->ops->BatchNormWorkspaceBytes(shape_);
+  if (context_->ops->host_memory()) return bytes;
+  return std::max(bytes, DeviceNormSums::ScratchBytes(shape_.c));
+}
+
 int64_t BatchNormLayer::StateBytes() const {
   return kStateVectors * AlignedBytes(VectorBytes(shape_.c, context_->ops->element_type()));
 }
@@ -112,8 +119,41 @@ Status BatchNormLayer::ShareGradients(const T* dscale, const T* dshift, T* share
   return OkStatus();
 }
 
+// Padding is left out of the statistics on the host.
+DeviceNormSums* BatchNormLayer::SumsOnDevice() const {
+  return context_->IsPadded(shape_) ? nullptr : context_->norm_sums;
+}
+
+Status BatchNormLayer::ShareGradientsOnDevice(const LayerTensors& tensors, const void* dscale,
+                                              const void* dshift) {
+  return SumsOnDevice()->SumGradients(
+      shape_.c, static_cast<const float*>(dscale), static_cast<const float*>(dshift),
+      static_cast<float*>(InState(tensors.state, kSharedScaleGradient)),
+      static_cast<float*>(InState(tensors.state, kSharedShiftGradient)),
+      static_cast<double*>(tensors.workspace), name_);
+}
+
+Status BatchNormLayer::ShareGradientsOnHost(const LayerTensors& tensors, const void* dscale,
+                                            const void* dshift) {
+  RETURN_IF_ERROR(context_->stream->Synchronize());  // dscale and dshift lie in shared memory
+  return OnHost(InState(tensors.state, kSharedScaleGradient),
+                InState(tensors.state, kSharedShiftGradient),
+                [&](auto* to_dscale, auto* to_dshift) {
+                  using T = std::remove_pointer_t<decltype(to_dscale)>;
+                  return ShareGradients(static_cast<const T*>(dscale),
+                                        static_cast<const T*>(dshift), to_dscale, to_dshift);
+                });
+}
+
 // The statistics of the whole batch, without its padding.
-Status BatchNormLayer::FinishStatistics(void* mean, void* variance) {
+Status BatchNormLayer::FinishStatistics(void* mean, void* variance, void* workspace) {
+  if (DeviceNormSums* const sums = SumsOnDevice()) {
+    ASSIGN_OR_RETURN(
+        shared_pixels_,
+        sums->SumStatistics(shape_.c, shape_.Pixels(), static_cast<float*>(mean),
+                            static_cast<float*>(variance), static_cast<double*>(workspace), name_));
+    return OkStatus();
+  }
   const bool padded = context_->IsPadded(shape_);
   shared_pixels_ = padded ? context_->valid_frames : shape_.Pixels();
   if (!padded && context_->shared_sums == nullptr) return OkStatus();
@@ -137,7 +177,7 @@ Status BatchNormLayer::Forward(Phase phase, const LayerTensors& tensors) {
     void* variance = InState(tensors.state, kVariance);
     RETURN_IF_ERROR(
         ops.BatchNormStatistics(stream, shape_, call.x, mean, variance, tensors.workspace));
-    RETURN_IF_ERROR(FinishStatistics(mean, variance));
+    RETURN_IF_ERROR(FinishStatistics(mean, variance, tensors.workspace));
     RETURN_IF_ERROR(ops.BatchNormUpdateRunning(stream, shape_.c, shared_pixels_,
                                                context_->batch_norm_momentum, mean, variance,
                                                running_mean, running_variance));
@@ -159,17 +199,12 @@ Status BatchNormLayer::Backward(const LayerTensors& tensors, const LayerGradient
       ops.BatchNormBackwardSums(stream, call, tensors.output, gradients.doutput, dscale, dshift));
   if (gradients.dinputs[0] == nullptr) return OkStatus();
   BatchNormSums sums = {dscale, dshift, shared_pixels_};
-  if (context_->shared_sums != nullptr) {
-    void* shared_dscale = InState(tensors.state, kSharedScaleGradient);
-    void* shared_dshift = InState(tensors.state, kSharedShiftGradient);
-    RETURN_IF_ERROR(stream.Synchronize());  // dscale and dshift lie in shared memory
-    RETURN_IF_ERROR(OnHost(shared_dscale, shared_dshift, [&](auto* to_dscale, auto* to_dshift) {
-      using T = std::remove_pointer_t<decltype(to_dscale)>;
-      return ShareGradients(static_cast<const T*>(dscale), static_cast<const T*>(dshift), to_dscale,
-                            to_dshift);
-    }));
-    sums.dscale = shared_dscale;
-    sums.dshift = shared_dshift;
+  const bool on_device = SumsOnDevice() != nullptr;
+  if (on_device || context_->shared_sums != nullptr) {
+    RETURN_IF_ERROR(on_device ? ShareGradientsOnDevice(tensors, dscale, dshift)
+                              : ShareGradientsOnHost(tensors, dscale, dshift));
+    sums.dscale = InState(tensors.state, kSharedScaleGradient);
+    sums.dshift = InState(tensors.state, kSharedShiftGradient);
   }
   return ops.BatchNormBackwardData(stream, call, sums, tensors.output, gradients.doutput,
                                    gradients.dinputs[0]);

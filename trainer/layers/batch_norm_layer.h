@@ -23,7 +23,7 @@ class BatchNormLayer : public Layer {
         context_(context) {}
 
   Shape OutputShape() const override { return shape_; }
-  int64_t WorkspaceBytes() const override { return context_->ops->BatchNormWorkspaceBytes(shape_); }
+  int64_t WorkspaceBytes() const override;
   int64_t StateBytes() const override;
   bool BackwardReadsInputs() const override { return true; }
   bool BackwardReadsOutput() const override { return activation_ != Activation::kNone; }
@@ -39,9 +39,15 @@ class BatchNormLayer : public Layer {
   enum StateVector { kMean, kVariance, kSharedScaleGradient, kSharedShiftGradient, kStateVectors };
   void* InState(void* state, StateVector vector) const;
 
+  // What adds the parts on the device; null: nothing does, or the host.
+  DeviceNormSums* SumsOnDevice() const;
+  Status ShareGradientsOnDevice(const LayerTensors& tensors, const void* dscale,
+                                const void* dshift);
+  Status ShareGradientsOnHost(const LayerTensors& tensors, const void* dscale, const void* dshift);
+
   template <typename Body>
   Status OnHost(void* first, void* second, const Body& body);
-  Status FinishStatistics(void* mean, void* variance);
+  Status FinishStatistics(void* mean, void* variance, void* workspace);
   // Statistics of a padded batch, whose padding is zero, become those of its frames.
   template <typename T>
   void LeaveOutPadding(T* mean, T* variance) const;

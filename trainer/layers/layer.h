@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reader/base/status.h"
+#include "trainer/device_norm_sums.h"
 #include "trainer/model_spec.h"
 #include "trainer/ops/op_table.h"
 #include "trainer/parameters.h"
@@ -37,6 +38,8 @@ struct LayerContext {
   double batch_norm_epsilon = 1e-5;
   // When this graph sees only a part of each batch: what adds the parts. Else null.
   SharedSums* shared_sums = nullptr;
+  // What adds batch norm's sums on the device instead; else null.
+  DeviceNormSums* norm_sums = nullptr;
   uint64_t seed = 0;  // of dropout
   // Of the batch of the last forward; see ImageBatch. `lengths` is where the op table can read it.
   const int32_t* lengths = nullptr;

@@ -2,6 +2,7 @@
 // and flat buffers. All of it is enqueued; see StepOps for the operations.
 #pragma once
 
+#include "trainer/cuda/kernels/shared_norm.h"
 #include "trainer/cuda/ops/kernel_ops.h"
 #include "trainer/cuda/ops/step_ops.h"
 #include "trainer/cuda/runtime/runtime.h"
@@ -27,6 +28,18 @@ class DeviceOpTable : public OpTable {
                         const StepNumbers* step) = 0;
   virtual Status MoveAverage(Stream& stream, int64_t elements, const StepNumbers* step,
                              const float* values, float* average) = 0;
+
+  // What ranks add up of batch norm: doubles made of two vectors per channel, and vectors made of
+  // the sums. Moments: the sums of x, then of its squares, over this rank's pixels, from mean and
+  // variance; and back, over all pixels.
+  virtual Status PackMoments(Stream& stream, int64_t channels, int64_t pixels, const float* mean,
+                             const float* variance, double* sums) = 0;
+  virtual Status UnpackMoments(Stream& stream, int64_t channels, int64_t pixels, const double* sums,
+                               float* mean, float* variance) = 0;
+  virtual Status PackVectors(Stream& stream, int64_t channels, const float* first,
+                             const float* second, double* both) = 0;
+  virtual Status UnpackVectors(Stream& stream, int64_t channels, const double* both, float* first,
+                               float* second) = 0;
 };
 
 // The whole table of a device, over a Backend (see kernel_backend.h) that is a DeviceOpTable.
@@ -55,6 +68,25 @@ class DeviceKernelOps final : public KernelLayers<Backend> {
   Status MoveAverage(Stream& stream, int64_t elements, const StepNumbers* step, const float* values,
                      float* average) override {
     return Steps().MoveAverage(stream, elements, step, values, average);
+  }
+
+  Status PackMoments(Stream& stream, int64_t channels, int64_t pixels, const float* mean,
+                     const float* variance, double* sums) override {
+    return this->Launch(stream, channels,
+                        PackMomentsKernel{channels, pixels, mean, variance, sums});
+  }
+  Status UnpackMoments(Stream& stream, int64_t channels, int64_t pixels, const double* sums,
+                       float* mean, float* variance) override {
+    return this->Launch(stream, channels,
+                        UnpackMomentsKernel{channels, pixels, sums, mean, variance});
+  }
+  Status PackVectors(Stream& stream, int64_t channels, const float* first, const float* second,
+                     double* both) override {
+    return this->Launch(stream, channels, PackVectorsKernel{channels, first, second, both});
+  }
+  Status UnpackVectors(Stream& stream, int64_t channels, const double* both, float* first,
+                       float* second) override {
+    return this->Launch(stream, channels, UnpackVectorsKernel{channels, both, first, second});
   }
 
  private:

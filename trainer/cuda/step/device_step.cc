@@ -73,10 +73,15 @@ Status DeviceStep::StartRanks() {
   buckets.bucket_bytes = kBucketBytes;
   ASSIGN_OR_RETURN(buckets_, GradientBuckets::Create(ranks_, store.gradients(),
                                                      store.parameter_elements(), ranges, buckets));
+  norm_sums_.emplace(&ops_, &step_.stream(), ranks_);
+  step_.set_norm_sums(&*norm_sums_);
   return OkStatus();
 }
 
 DeviceStep::~DeviceStep() {
+  // The graph may live on.
+  step_.set_dropout_keys(nullptr);
+  step_.set_norm_sums(nullptr);
   // What fails here has failed before, and then the device is lost.
   if (!step_.stream().Synchronize().ok()) return;
   input_.reset();  // waits for the copies, which read the moves
@@ -146,6 +151,7 @@ Status DeviceStep::Enqueue(double rate, bool stop) {
   ImageBatch images = batch.rows.images;
   images.shape.h = batch.height;
   images.shape.w = batch.width;
+  if (norm_sums_) norm_sums_->SetRows(images.shape.n, batch.rows.global_rows);
   RETURN_IF_ERROR(step_.Begin(images));
   RETURN_IF_ERROR(GrowMovedLabels(batch));
   if (step_.arena() != arena_) RETURN_IF_ERROR(graphs_.Forget());

@@ -20,6 +20,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@
 #include "trainer/cuda/runtime/input_path.h"
 #include "trainer/cuda/runtime/step_graph.h"
 #include "trainer/cuda/step/device_state.h"
+#include "trainer/cuda/step/rank_norm_sums.h"
 #include "trainer/cuda/step/step_block.h"
 #include "trainer/graph.h"
 #include "trainer/graph_step.h"
@@ -138,6 +140,7 @@ class DeviceStep {
   DeviceOpTable& ops_;
   CudaRuntime& runtime_;
   DeviceCommunicator* ranks_;
+  std::optional<RankNormSums> norm_sums_;
   DeviceStepOptions options_;
   GraphStep step_;
   StreamHandle stream_;

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "tests/trainer/cuda/step/step_trial.h"
+#include "trainer/comm/self_communicator.h"
+#include "trainer/engine/batch_engine.h"
 #include "trainer/ops/reference/reference_backend.h"
 
 namespace shardmill {
@@ -164,6 +166,36 @@ TEST(DeviceStep, MovedRowsTrainAsRowsThatWereMovedBefore) {
   ASSERT_TRUE(device.Finish().ok());
   EXPECT_EQ(device.outcome().losses, expected.losses);
   EXPECT_EQ(device.outcome().values, expected.values);
+}
+
+// Scored on the device: only counts come back.
+TEST(DeviceConfusion, CountsAreThoseOfTheHostAndWrongLabelsAreNamed) {
+  DeviceTrial device(StepTrial{});
+  const auto host_ops = CreateHostKernelOps(ElementType::kF32, KernelOrder::kAscending);
+  const auto host_graph = MakeGraph(SmallUnet(), host_ops.get(), PixelOptions());
+  const auto ranks = CreateSelfCommunicator();
+  const auto on_device = CreateRankEngine(&device.graph(), ranks.get(), 1, &device.ops());
+  const auto on_host = CreateRankEngine(host_graph.get(), ranks.get());
+  ASSERT_TRUE(on_device.ok() && on_host.ok());
+  ConfusionMatrix counted(kClasses, 3), expected(kClasses, 3);
+  for (int batch = 0; batch < 2; ++batch) {
+    const Samples samples = BatchOf(batch);
+    const BatchRows rows = {samples.images(), samples.labels(), samples.shape.n};
+    const auto loss = (*on_device)->Score(rows, false, &counted);
+    const auto expected_loss = (*on_host)->Score(rows, false, &expected);
+    ASSERT_TRUE(loss.ok() && expected_loss.ok());
+    EXPECT_EQ(loss->loss.loss_sum, expected_loss->loss.loss_sum);
+  }
+  EXPECT_EQ(counted.counts(), expected.counts());
+  EXPECT_EQ(counted.ignored(), expected.ignored());
+  EXPECT_GT(counted.ignored(), 0u);
+  Samples wrong = BatchOf(2);
+  wrong.classes[17] = 9;
+  const BatchRows rows = {wrong.images(), wrong.labels(), wrong.shape.n};
+  const auto on_device_status = (*on_device)->Score(rows, false, &counted).status();
+  EXPECT_EQ(on_device_status.code(), StatusCode::kDataLoss);
+  EXPECT_EQ(on_device_status.message(),
+            (*on_host)->Score(rows, false, &expected).status().message());
 }
 
 TEST(DeviceStep, MemoryThatIsTooSmallIsUnavailableWithNumbers) {

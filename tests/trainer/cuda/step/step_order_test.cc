@@ -144,18 +144,20 @@ TEST(StepOrder, HostWaitsForOutcomesAndCopiesAlone) {
 // wait for the gradients, as the sum of the losses comes behind them on the same stream; and that
 // sum's wait for backward, behind which the gradients' sum has waited.
 TEST(StepOrder, EveryWaitThatIsLeftOutIsFound) {
-  SharedTrial shared(StepTrial{});
-  ASSERT_TRUE(shared.Train(5).ok());
+  StepTrial trial;
+  trial.model = SmallUnet(1);
+  SharedTrial shared(trial);
+  ASSERT_TRUE(shared.Train(4).ok());
   const Log log = shared.device.runtime().log();
   ASSERT_TRUE(FindMissingDependencies(log).empty());
   std::vector<size_t> updates;
   for (size_t i = 0; i < log.size(); ++i) {
     if (log[i].name == "update") updates.push_back(i);
   }
-  ASSERT_EQ(updates.size(), 5u);
+  ASSERT_EQ(updates.size(), 4u);
   int left_out = 0, implied = 0;
-  Log least(log.begin(), log.begin() + static_cast<int64_t>(updates[2]));
-  for (size_t i = updates[2]; i < updates[3]; ++i) {
+  Log least(log.begin(), log.begin() + static_cast<int64_t>(updates[1]));
+  for (size_t i = updates[1]; i < updates[2]; ++i) {
     const bool waits = log[i].kind == Kind::kStreamWaits || log[i].kind == Kind::kHostWaits;
     if (waits) {
       ++left_out;
@@ -169,11 +171,10 @@ TEST(StepOrder, EveryWaitThatIsLeftOutIsFound) {
     least.push_back(log[i]);
   }
   // Nothing less is enough, and the rest is.
-  least.insert(least.end(), log.begin() + static_cast<int64_t>(updates[3]), log.end());
+  least.insert(least.end(), log.begin() + static_cast<int64_t>(updates[2]), log.end());
   EXPECT_TRUE(FindMissingDependencies(least).empty());
-  EXPECT_GE(left_out, 9);
+  EXPECT_GE(left_out, 20);  // most of them for the sums of batch norm
   EXPECT_LE(implied, 4);
-  EXPECT_GE(left_out - implied, 5);
 }
 
 TEST(StepOrder, EventThatIsRecordedTooEarlyIsFound) {

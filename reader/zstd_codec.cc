@@ -95,6 +95,18 @@ struct ZstdCompressor::Impl {
   int level = kDefaultZstdLevel;
   DictionaryCache<ZSTD_CDict, FreeCompressor> dictionaries;
   std::unique_ptr<ZSTD_CCtx, FreeCompressor> context;
+  // Frames are made here and copied out: they are far smaller than what they might have needed,
+  // which a string would be filled with zeros for.
+  std::unique_ptr<char[]> room;
+  size_t room_bytes = 0;
+
+  void ReserveRoom(size_t bytes) {
+    if (bytes <= room_bytes) return;
+    room_bytes = 0;
+    room.reset();
+    room.reset(new char[bytes]);
+    room_bytes = bytes;
+  }
 
   // Null for a field without one.
   Result<const ZSTD_CDict*> DictionaryOf(const FieldSpec& spec) {
@@ -124,13 +136,14 @@ Status ZstdCompressor::Compress(const FieldSpec& spec, const void* tensor, uint6
   ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 1);
   ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0);
   ZSTD_CCtx_refCDict(context, dictionary);
-  out->resize(ZSTD_compressBound(bytes));
-  const size_t written = ZSTD_compress2(context, out->data(), out->size(), tensor, bytes);
+  const size_t most_bytes = ZSTD_compressBound(bytes);
+  impl_->ReserveRoom(most_bytes);
+  char* room = impl_->room.get();
+  const size_t written = ZSTD_compress2(context, room, most_bytes, tensor, bytes);
   if (ZSTD_isError(written)) {
     return InternalError("field " + spec.name + ": zstd: " + ZSTD_getErrorName(written));
   }
-  out->resize(written);
-  out->shrink_to_fit();  // blocks of encoded records wait in memory
+  out->assign(room, written);
   return OkStatus();
 }
 

@@ -230,6 +230,18 @@ Result<Region> ImageDecoder::Read(const Region& needed, SourceImage* image) {
   }
 }
 
+bool ImageDecoder::IsPlainRgb() const {
+  if (format_ != FileFormat::kPng || !png_.NotHandled().empty()) return false;
+  const PngChunks& png = png_.png();
+  return png.color_type == PngColorType::kRgb && png.bit_depth == 8 && png.orientation == 1 &&
+         !png.broken_exif && !HasTransparency(png);
+}
+
+Result<bool> ImageDecoder::ReadPlainRgb(const Region& part, std::string* pixels) {
+  RETURN_IF_ERROR(png_.ReadWindow({part.y, part.x, part.size.height, part.size.width}, pixels));
+  return png_.png().trailing_bytes > 0;
+}
+
 bool ImageDecoder::IsUprightJpeg() const {
   return format_ == FileFormat::kJpeg && jpeg_.header().orientation == 1 &&
          !jpeg_.header().was_cmyk;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "reader/base/status.h"
@@ -38,6 +39,12 @@ class ImageDecoder {
   // is fast, but not what resizing all pixels gives. Returns the size that Read() will give, which
   // is the whole one for all other files; parts are then counted in it.
   Result<ImageSize> Shrink(ImageSize target);
+
+  // After Open(): an upright PNG file of 8-bit RGB without transparency, which needs no conversion.
+  bool IsPlainRgb() const;
+  // In place of Read(), for such a file: the pixels of `part` alone, dense rows. The result says
+  // whether there were stray bytes.
+  Result<bool> ReadPlainRgb(const Region& part, std::string* pixels);
 
   // Both, for the whole picture.
   Status Decode(std::string_view file, uint64_t max_pixels, SourceImage* image);

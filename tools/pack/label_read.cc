@@ -18,12 +18,6 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-Status ChangedError(const SourceFile& file) {
-  return IoError(file.path + " had " + std::to_string(file.bytes) +
-                 " bytes when the folder was listed, and was changed since; pack when nobody "
-                 "writes to the source folder");
-}
-
 Result<std::string> ReadFilePart(const std::string& root, const SourceFile& file,
                                  const FilePart& part) {
   const std::string path = JoinPath(root, file.path);
@@ -44,17 +38,11 @@ Result<std::string> ReadFilePart(const std::string& root, const SourceFile& file
 
 }  // namespace
 
-Result<std::string> ReadSourceFile(const std::string& root, const SourceFile& file) {
-  Result<std::string> content = ReadFile(JoinPath(root, file.path), file.bytes);
-  const bool changed = content.ok() ? content->size() != file.bytes
-                                    : content.status().code() == StatusCode::kInvalidArgument;
-  return changed ? Result<std::string>(ChangedError(file)) : content;
-}
-
 Result<std::string> ReadSampleImage(const std::string& root, const Sample& sample) {
-  Result<std::string> content = ReadSourceFile(root, sample.image);
-  if (!content.ok() || !sample.image_is_embedded) return content;
-  return EmbeddedImage(*content);
+  SourceFileReader reader;
+  ASSIGN_OR_RETURN(const std::string_view file, reader.Read(root, sample.image));
+  if (sample.image_is_embedded) return EmbeddedImage(file);
+  return std::string(file);
 }
 
 LabelReader::LabelReader(LabelReaderOptions options, const LabelDecoder& decoder)
@@ -90,7 +78,7 @@ Result<DecodedLabel> LabelReader::ReadForm(const Sample& sample, ClassIdMap* map
     case LabelForm::kImage:
       break;
   }
-  ASSIGN_OR_RETURN(const std::string file, ReadSourceFile(options_.root, sample.label));
+  ASSIGN_OR_RETURN(const std::string_view file, file_.Read(options_.root, sample.label));
   *source_bytes += file.size();
   return ReadImage(file, map, unknown);
 }
@@ -111,7 +99,7 @@ Result<DecodedLabel> LabelReader::ReadShapes(const Sample& sample, ClassIdMap* m
                                              uint64_t* source_bytes) {
   Result<ShapeLabel> shapes = ShapeLabel();
   if (options_.rules.form == LabelForm::kLabelme) {
-    ASSIGN_OR_RETURN(const std::string file, ReadSourceFile(options_.root, sample.label));
+    ASSIGN_OR_RETURN(const std::string_view file, file_.Read(options_.root, sample.label));
     *source_bytes += file.size();
     shapes = ReadLabelmeLabel(file, names_, options_.max_pixels);
   } else {
@@ -137,7 +125,7 @@ Result<DecodedLabel> LabelReader::ReadPanoptic(const Sample& sample, ClassIdMap*
   ASSIGN_OR_RETURN(const SegmentClasses segments,
                    ReadPanopticSegments(parts[0], categories_,
                                         options_.rules.ignore.value_or(options_.rules.background)));
-  ASSIGN_OR_RETURN(const std::string file, ReadSourceFile(options_.root, sample.label));
+  ASSIGN_OR_RETURN(const std::string_view file, file_.Read(options_.root, sample.label));
   *source_bytes += file.size();
   RETURN_IF_ERROR(CheckForm(file));
   RETURN_IF_ERROR(images_.Decode(file, options_.max_pixels, &image_));
@@ -147,7 +135,7 @@ Result<DecodedLabel> LabelReader::ReadPanoptic(const Sample& sample, ClassIdMap*
   return label;
 }
 
-Status LabelReader::CheckForm(const std::string& file) const {
+Status LabelReader::CheckForm(std::string_view file) const {
   const bool rounds =
       options_.rules.tolerance.has_value() || options_.rules.code == PixelCode::kThreshold;
   if (!IsLossy(file) || rounds) return OkStatus();
@@ -156,7 +144,7 @@ Status LabelReader::CheckForm(const std::string& file) const {
                        "near values for a class's with --label-tolerance N");
 }
 
-Result<DecodedLabel> LabelReader::ReadImage(const std::string& file, ClassIdMap* map,
+Result<DecodedLabel> LabelReader::ReadImage(std::string_view file, ClassIdMap* map,
                                             UnknownValues* unknown) {
   RETURN_IF_ERROR(CheckForm(file));
   RETURN_IF_ERROR(images_.Decode(file, options_.max_pixels, &image_));

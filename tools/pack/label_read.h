@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reader/base/status.h"
@@ -12,14 +13,11 @@
 #include "tools/pack/image_decode.h"
 #include "tools/pack/input_set.h"
 #include "tools/pack/label_decode.h"
+#include "tools/pack/source_file.h"
 
 namespace shardmill {
 
-// The content of a file below `root`. DataLoss when its size is not what it was when the folder
-// was listed.
-Result<std::string> ReadSourceFile(const std::string& root, const SourceFile& file);
-
-// The image file of a sample, wherever it is. Errors as of ReadSourceFile, and DataLoss when a
+// The image file of a sample, wherever it is. Errors as of SourceFileReader, and DataLoss when a
 // label file that should hold it does not.
 Result<std::string> ReadSampleImage(const std::string& root, const Sample& sample);
 
@@ -46,8 +44,8 @@ class LabelReader {
                                     uint64_t* source_bytes);
   // The sample's parts of its annotation file.
   Result<std::vector<std::string>> ReadParts(const Sample& sample, uint64_t* source_bytes) const;
-  Result<DecodedLabel> ReadImage(const std::string& file, ClassIdMap* map, UnknownValues* unknown);
-  Status CheckForm(const std::string& file) const;
+  Result<DecodedLabel> ReadImage(std::string_view file, ClassIdMap* map, UnknownValues* unknown);
+  Status CheckForm(std::string_view file) const;
   void TurnMap(int orientation, ClassIdMap* map);
 
   const LabelReaderOptions options_;
@@ -56,6 +54,7 @@ class LabelReader {
   ValueMap categories_;  // class ids of COCO's categories
   ImageDecoder images_;
   // Buffers that keep their size from label to label.
+  SourceFileReader file_;
   SourceImage image_;
   std::vector<uint8_t> turned_;
 };

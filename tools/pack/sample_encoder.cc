@@ -8,6 +8,7 @@
 #include "reader/names.h"
 #include "reader/serialize.h"
 #include "reader/statistics.h"
+#include "tools/pack/annotations/annotation_label.h"
 #include "tools/pack/augment/augment_image.h"
 #include "tools/pack/augment/warp.h"
 #include "tools/pack/measure.h"
@@ -88,35 +89,53 @@ Status SampleEncoder::MakeRecords(const Sample& sample, const GeometryOptions& g
   const bool labelled = !sample.label.path.empty();
   // Labels first: they are small, and a wrong class table shows in them.
   if (segmentation && labelled) RETURN_IF_ERROR(ReadLabels(sample, encoded));
-  ASSIGN_OR_RETURN(const std::string file, ReadSampleImage(plan_.root, sample));
-  if (!sample.image_is_embedded) encoded->source_bytes += file.size();
+  ASSIGN_OR_RETURN(const std::string_view file, ReadImageFile(sample, encoded));
   ASSIGN_OR_RETURN(const ImageSize size, OpenImage(file));
   if (segmentation && !labelled) IgnoreAll(size, encoded);
   // A label that was scaled holds mixed colours too: its size is the better message.
   RETURN_IF_ERROR(CheckSizes(size, geometry));
   if (segmentation) RETURN_IF_ERROR(TakeUnknown(encoded));
   if (options_.bands.has_value()) RETURN_IF_ERROR(TakeNoData(encoded));
-  ASSIGN_OR_RETURN(const std::vector<Placement> placements,
-                   PlaceRecords(geometry, size, sample.key));
+  ASSIGN_OR_RETURN(std::vector<Placement> placements, PlaceRecords(geometry, size, sample.key));
+  if (segmentation && placements.front().resized != size) {
+    ResizeLabels(label_map_, placements.front().resized, &resized_labels_);
+    std::swap(label_map_, resized_labels_);
+  }
+  // A label is encoded before the image is decoded where it can be: it is still in the cache.
+  const bool label_first = placements.size() == 1;
+  bool keeps = true;
+  if (label_first) {
+    ASSIGN_OR_RETURN(keeps, BeginRecord(sample, geometry, &placements.front(), encoded));
+  }
   ImagePart image;
-  if (KeepJpeg(std::move(file), placements)) {
+  if (KeepJpeg(file, placements)) {
     ++encoded->conversions[kJpegKept];
     if (decoder_.HasBrokenExif()) ++encoded->conversions[kBrokenExifIgnored];
   } else {
     ASSIGN_OR_RETURN(image, ReadImage(placements, geometry, encoded));
   }
-  if (segmentation && placements.front().resized != size) {
-    ResizeLabels(label_map_, placements.front().resized, &resized_labels_);
-    std::swap(label_map_, resized_labels_);
-  }
-  for (const Placement& placement : placements) {
-    RETURN_IF_ERROR(AddRecord(sample, geometry, image, placement, encoded));
+  for (Placement& placement : placements) {
+    if (!label_first) {
+      ASSIGN_OR_RETURN(keeps, BeginRecord(sample, geometry, &placement, encoded));
+    }
+    if (keeps) RETURN_IF_ERROR(EndRecord(sample, image, placement, encoded));
   }
   return OkStatus();
 }
 
+Result<std::string_view> SampleEncoder::ReadImageFile(const Sample& sample,
+                                                      EncodedSample* encoded) {
+  ASSIGN_OR_RETURN(const std::string_view file, file_.Read(plan_.root, sample.image));
+  if (!sample.image_is_embedded) {
+    encoded->source_bytes += file.size();
+    return file;
+  }
+  ASSIGN_OR_RETURN(embedded_image_, EmbeddedImage(file));
+  return std::string_view(embedded_image_);
+}
+
 Status SampleEncoder::MakeArrayRecord(const Sample& sample, EncodedSample* encoded) {
-  ASSIGN_OR_RETURN(const std::string file, ReadSourceFile(plan_.root, sample.image));
+  ASSIGN_OR_RETURN(const std::string_view file, file_.Read(plan_.root, sample.image));
   encoded->source_bytes += file.size();
   ASSIGN_OR_RETURN(const NpyHeader header, ParseNpyHeader(file, file.size()));
   const FieldSpec& spec = plan_.schema.fields[0];
@@ -129,7 +148,8 @@ Status SampleEncoder::MakeArrayRecord(const Sample& sample, EncodedSample* encod
   ASSIGN_OR_RETURN(EncodedField field,
                    image_encoder_.Encode(spec, cut_.data(), cut_.size(), std::move(dims)));
   record.fields.push_back(std::move(field));
-  RETURN_IF_ERROR(EncodeClassId(sample.class_id, &record));
+  ASSIGN_OR_RETURN(field, EncodeClassId(sample.class_id));
+  record.fields.push_back(std::move(field));
   proto::RecordMeta meta;
   meta.set_key(sample.key);
   record.meta = SerializeDeterministic(meta);
@@ -138,7 +158,7 @@ Status SampleEncoder::MakeArrayRecord(const Sample& sample, EncodedSample* encod
   return OkStatus();
 }
 
-Result<ImageSize> SampleEncoder::OpenImage(const std::string& file) {
+Result<ImageSize> SampleEncoder::OpenImage(std::string_view file) {
   if (!options_.bands.has_value()) return decoder_.Open(file, options_.max_pixels);
   RETURN_IF_ERROR(ReadRaster(file, *options_.bands, options_.max_pixels, &raster_));
   if (raster_.form == plan_.raster) return raster_.size;
@@ -153,7 +173,7 @@ Status SampleEncoder::TakeNoData(EncodedSample* encoded) {
   return IgnoreNoData(raster_, plan_.schema.ignore, &label_map_);
 }
 
-bool SampleEncoder::KeepJpeg(std::string file, const std::vector<Placement>& placements) {
+bool SampleEncoder::KeepJpeg(std::string_view file, const std::vector<Placement>& placements) {
   kept_jpeg_.reset();
   const FieldSpec& spec = plan_.schema.fields[0];
   const Placement& placement = placements.front();
@@ -161,7 +181,7 @@ bool SampleEncoder::KeepJpeg(std::string file, const std::vector<Placement>& pla
                          placement.ShowsAll() && !placement.augmentation.has_value();
   if (spec.codec != Codec::kJpeg || !unchanged || !decoder_.IsUprightJpeg()) return false;
   // The reader's own decoder is the judge: a file that it refuses is decoded and encoded again.
-  EncodedField field = MakeEncodedField(file, VariableDims(spec, placement.window));
+  EncodedField field = MakeEncodedField(std::string(file), VariableDims(spec, placement.window));
   stored_pixels_.resize(placement.window.pixels() * 3);
   const Status status =
       field_decoder_.Decode(spec, field.bytes.data(), field.bytes.size(), stored_pixels_.data(),
@@ -170,13 +190,25 @@ bool SampleEncoder::KeepJpeg(std::string file, const std::vector<Placement>& pla
   return status.ok();
 }
 
+bool SampleEncoder::IsPlainWindow(const std::vector<Placement>& placements) const {
+  return placements.size() == 1 && !placements.front().IsPadded() && decoder_.IsPlainRgb() &&
+         plan_.schema.fields[0].codec == Codec::kRaw && options_.image_type == DType::kU8;
+}
+
 Result<SampleEncoder::ImagePart> SampleEncoder::ReadImage(const std::vector<Placement>& placements,
                                                           const GeometryOptions& geometry,
                                                           EncodedSample* encoded) {
   const ImageSize size = placements.front().source, resized = placements.front().resized;
+  window_.reset();
   if (options_.bands.has_value()) return ImagePart{{}, {0, 0, size}};
   const bool whole = resized != size || geometry.augment.copies > 0 || geometry.MayRedraw();
   Region needed = whole ? Region{0, 0, size} : VisibleInAny(placements);
+  if (!whole && IsPlainWindow(placements)) {
+    window_.emplace();
+    ASSIGN_OR_RETURN(const bool stray_bytes, decoder_.ReadPlainRgb(needed, &*window_));
+    encoded->conversions[kStrayBytesIgnored] += stray_bytes;
+    return ImagePart{};
+  }
   if (resized != size && options_.fast_resize) {
     ASSIGN_OR_RETURN(needed.size, decoder_.Shrink(resized));
   }
@@ -190,20 +222,29 @@ Result<SampleEncoder::ImagePart> SampleEncoder::ReadImage(const std::vector<Plac
   return image;
 }
 
-Status SampleEncoder::AddRecord(const Sample& sample, const GeometryOptions& geometry,
-                                const ImagePart& image, Placement placement,
-                                EncodedSample* encoded) {
+Result<bool> SampleEncoder::BeginRecord(const Sample& sample, const GeometryOptions& geometry,
+                                        Placement* placement, EncodedSample* encoded) {
   statistics_.Clear();
   statistics_.set_records(1);
-  if (plan_.task == Task::kSegmentation && !PlaceLabels(sample, geometry, &placement)) {
-    encoded->statistics.set_dropped_records(encoded->statistics.dropped_records() + 1);
-    return OkStatus();
+  if (plan_.task != Task::kSegmentation) {
+    ASSIGN_OR_RETURN(label_field_, EncodeClassId(sample.class_id));
+    return true;
   }
+  if (!PlaceLabels(sample, geometry, placement)) {
+    encoded->statistics.set_dropped_records(encoded->statistics.dropped_records() + 1);
+    return false;
+  }
+  ASSIGN_OR_RETURN(label_field_, EncodeLabel(placed_labels_->bytes.data(), placed_labels_->size));
+  return true;
+}
+
+Status SampleEncoder::EndRecord(const Sample& sample, const ImagePart& image,
+                                const Placement& placement, EncodedSample* encoded) {
   EncodedRecord record;
-  RETURN_IF_ERROR(EncodeImage(image, placement, &record));
-  RETURN_IF_ERROR(plan_.task == Task::kSegmentation
-                      ? AddLabelField(placed_labels_->bytes.data(), placed_labels_->size, &record)
-                      : EncodeClassId(sample.class_id, &record));
+  record.fields.reserve(2);
+  ASSIGN_OR_RETURN(EncodedField image_field, EncodeImage(image, placement));
+  record.fields.push_back(std::move(image_field));
+  record.fields.push_back(std::move(label_field_));
   const std::string key = VariantKey(sample.key, placement.variant);
   if (!IsRecordKey(key)) return DataLossError("its path is too long for a key with #v…");
   record.meta = MakeMeta(key, placement, options_.resize.has_value());
@@ -307,20 +348,24 @@ Status SampleEncoder::CheckSizes(ImageSize image, const GeometryOptions& geometr
   return OkStatus();
 }
 
-Status SampleEncoder::EncodeImage(const ImagePart& image, const Placement& placement,
-                                  EncodedRecord* record) {
+Result<EncodedField> SampleEncoder::EncodeImage(const ImagePart& image,
+                                                const Placement& placement) {
   const ImageSize size = placement.window;
   RgbImage placed = {size, stored_pixels_.data()};
+  EncodedField field;
   if (kept_jpeg_.has_value()) {
-    record->fields.push_back(*std::exchange(kept_jpeg_, std::nullopt));
+    field = *std::exchange(kept_jpeg_, std::nullopt);
+  } else if (window_.has_value()) {
+    const FieldSpec& spec = plan_.schema.fields[0];
+    ASSIGN_OR_RETURN(field, image_encoder_.EncodeOwned(spec, *std::exchange(window_, std::nullopt),
+                                                       VariableDims(spec, size)));
+    placed.pixels = reinterpret_cast<const uint8_t*>(field.bytes.data());
   } else {
-    ASSIGN_OR_RETURN(EncodedField field, EncodePlaced(image, placement, &placed));
-    record->fields.push_back(std::move(field));
-    const EncodedField& stored = record->fields.back();
+    ASSIGN_OR_RETURN(field, EncodePlaced(image, placement, &placed));
     if (plan_.schema.fields[0].codec == Codec::kRaw) {
-      placed.pixels = reinterpret_cast<const uint8_t*>(stored.bytes.data());
+      placed.pixels = reinterpret_cast<const uint8_t*>(field.bytes.data());
     } else if (plan_.schema.fields[0].codec == Codec::kJpeg) {
-      RETURN_IF_ERROR(DecodeStored(stored, size));
+      RETURN_IF_ERROR(DecodeStored(field, size));
       placed.pixels = stored_pixels_.data();
     }
   }
@@ -329,7 +374,7 @@ Status SampleEncoder::EncodeImage(const ImagePart& image, const Placement& place
   } else {
     MeasureImage(placed, placement.ShownRows(), &statistics_);
   }
-  return OkStatus();
+  return field;
 }
 
 Result<EncodedField> SampleEncoder::EncodePlaced(const ImagePart& image, const Placement& placement,
@@ -374,15 +419,15 @@ Status SampleEncoder::DecodeStored(const EncodedField& field, ImageSize size) {
                                stored_pixels_.data(), stored_pixels_.size(), field.variable_dims);
 }
 
-Status SampleEncoder::EncodeClassId(uint32_t class_id, EncodedRecord* record) {
+Result<EncodedField> SampleEncoder::EncodeClassId(uint32_t class_id) {
   MeasureClassId(class_id, static_cast<uint32_t>(plan_.schema.classes.size()), &statistics_);
   const auto wide = static_cast<uint16_t>(class_id);
   const auto narrow = static_cast<uint8_t>(class_id);
-  return plan_.label_dtype == DType::kU8 ? AddLabelField(&narrow, {1, 1}, record)
-                                         : AddLabelField(&wide, {1, 1}, record);
+  return plan_.label_dtype == DType::kU8 ? EncodeLabel(&narrow, {1, 1})
+                                         : EncodeLabel(&wide, {1, 1});
 }
 
-Status SampleEncoder::AddLabelField(const void* ids, ImageSize size, EncodedRecord* record) {
+Result<EncodedField> SampleEncoder::EncodeLabel(const void* ids, ImageSize size) {
   const FieldSpec& spec = plan_.schema.fields[1];
   const void* tensor = ids;
   uint64_t bytes = size.pixels() * DTypeBytes(plan_.label_dtype);
@@ -392,10 +437,7 @@ Status SampleEncoder::AddLabelField(const void* ids, ImageSize size, EncodedReco
     tensor = one_hot_.data();
     bytes = one_hot_.size();
   }
-  ASSIGN_OR_RETURN(EncodedField field,
-                   label_encoder_.Encode(spec, tensor, bytes, VariableDims(spec, size)));
-  record->fields.push_back(std::move(field));
-  return OkStatus();
+  return label_encoder_.Encode(spec, tensor, bytes, VariableDims(spec, size));
 }
 
 }  // namespace shardmill

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proto/manifest.pb.h"
@@ -19,6 +20,7 @@
 #include "tools/pack/pack_plan.h"
 #include "tools/pack/raster.h"
 #include "tools/pack/rgb_convert.h"
+#include "tools/pack/source_file.h"
 
 namespace shardmill {
 
@@ -54,19 +56,28 @@ class SampleEncoder {
     RgbImage rgb;
     Region part;
   };
+  // The image file of the sample, until the next one is read.
+  Result<std::string_view> ReadImageFile(const Sample& sample, EncodedSample* encoded);
   // Of a set of arrays.
   Status MakeArrayRecord(const Sample& sample, EncodedSample* encoded);
   // The size of the upright image; with PackOptions::bands it is read into raster_.
-  Result<ImageSize> OpenImage(const std::string& file);
+  Result<ImageSize> OpenImage(std::string_view file);
   // Pixels of raster_ that hold no data have no class.
   Status TakeNoData(EncodedSample* encoded);
   // Keeps a JPEG file that holds just what its record would, and its pixels in stored_pixels_.
-  bool KeepJpeg(std::string file, const std::vector<Placement>& placements);
-  // Decodes at least what the windows show, and resizes it.
+  bool KeepJpeg(std::string_view file, const std::vector<Placement>& placements);
+  // Whether the record's pixels are a part of the file's, as they are.
+  bool IsPlainWindow(const std::vector<Placement>& placements) const;
+  // Decodes at least what the windows show, and resizes it. Of a plain window: sets window_ alone.
   Result<ImagePart> ReadImage(const std::vector<Placement>& placements,
                               const GeometryOptions& geometry, EncodedSample* encoded);
-  Status AddRecord(const Sample& sample, const GeometryOptions& geometry, const ImagePart& image,
-                   Placement placement, EncodedSample* encoded);
+  // Begins the record in work with its label; moves the placement while too much of it is ignored.
+  // False: no place was found, the record is dropped.
+  Result<bool> BeginRecord(const Sample& sample, const GeometryOptions& geometry,
+                           Placement* placement, EncodedSample* encoded);
+  // Adds the image and takes the record.
+  Status EndRecord(const Sample& sample, const ImagePart& image, const Placement& placement,
+                   EncodedSample* encoded);
   // Sets placed_labels_ and their statistics; moves the window while too much of it is ignored.
   // False: no place was found, the record is to be dropped.
   bool PlaceLabels(const Sample& sample, const GeometryOptions& geometry, Placement* placement);
@@ -79,7 +90,7 @@ class SampleEncoder {
   Status TakeUnknown(EncodedSample* encoded);
   Status CheckLabels(const Sample& sample, EncodedSample* encoded);
   Status CheckSizes(ImageSize image, const GeometryOptions& geometry) const;
-  Status EncodeImage(const ImagePart& image, const Placement& placement, EncodedRecord* record);
+  Result<EncodedField> EncodeImage(const ImagePart& image, const Placement& placement);
   // The field of the record's pixels. Sets how many bytes a sample has, and where the pixels are
   // unless they are stored raw.
   Result<EncodedField> EncodePlaced(const ImagePart& image, const Placement& placement,
@@ -88,8 +99,8 @@ class SampleEncoder {
   const uint8_t* PlaceImage(const ImagePart& image, const Placement& placement);
   // The pixels that a reader will get, which JPEG changes: fills stored_pixels_.
   Status DecodeStored(const EncodedField& field, ImageSize size);
-  Status EncodeClassId(uint32_t class_id, EncodedRecord* record);
-  Status AddLabelField(const void* ids, ImageSize size, EncodedRecord* record);
+  Result<EncodedField> EncodeClassId(uint32_t class_id);
+  Result<EncodedField> EncodeLabel(const void* ids, ImageSize size);
 
   const PackPlan& plan_;
   const PackOptions& options_;
@@ -99,13 +110,19 @@ class SampleEncoder {
   FieldDecoder field_decoder_;
   RgbConverter converter_;
   // Buffers that keep their size from sample to sample.
+  SourceFileReader file_;
+  std::string embedded_image_;
   SourceImage image_;
   Raster raster_;
   ClassIdMap label_map_, resized_labels_, cut_labels_;
   const ClassIdMap* placed_labels_ = nullptr;  // of the record in work
-  proto::Statistics statistics_;               // of the record in work
+  // Of the record in work.
+  EncodedField label_field_;
+  proto::Statistics statistics_;
   UnknownValues unknown_;
-  std::optional<EncodedField> kept_jpeg_;  // the image of the record in work
+  // The image of the record in work, where it is known without cutting.
+  std::optional<EncodedField> kept_jpeg_;
+  std::optional<std::string> window_;
   std::vector<uint8_t> resized_, cut_, one_hot_, stored_pixels_;
 };
 

@@ -14,6 +14,7 @@
 #include "reader/base/status.h"
 #include "tools/pack/decode/png_chunks.h"
 #include "tools/pack/decode/png_inflate.h"
+#include "tools/pack/decode/png_unfilter.h"
 #include "tools/pack/decode/scratch_buffer.h"
 
 namespace shardmill {
@@ -49,10 +50,21 @@ class PngFastDecoder {
   // anything. Requires NotHandled() to be empty.
   Status ReadPixels(uint8_t* pixels);
 
+  // The same for a part of the image, whose rows are put into `pixels` densely: without a detour
+  // through memory for the whole image. The part must lie in it and must not be empty; requires
+  // 8 bits per sample. Damage behind the part is found too.
+  struct Window {
+    int64_t y = 0, x = 0, height = 0, width = 0;
+  };
+  Status ReadWindow(const Window& window, std::string* pixels);
+
  private:
+  Result<PngFilteredRows> ReadFilteredRows();
+
   PngChunks png_;
   PngInflater inflater_;
   ScratchBuffer packed_rows_;  // unfiltered rows of less than 8 bits per sample
+  ScratchBuffer strip_;        // some rows in a row, below the one above them
 };
 
 }  // namespace shardmill

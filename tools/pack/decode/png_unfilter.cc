@@ -45,7 +45,7 @@ void UnfilterPngPlainly(const PngFilteredRows& rows, uint8_t* pixels) {
     const int filter = *rows.Row(row);
     const uint8_t* filtered = rows.Row(row) + 1;
     uint8_t* out = pixels + row * rows.row_bytes;
-    const uint8_t* above = row > 0 ? out - rows.row_bytes : nullptr;
+    const uint8_t* above = row > 0 ? out - rows.row_bytes : rows.above;
     for (int64_t i = 0; i < rows.row_bytes; ++i) {
       const bool first = i < rows.pixel_bytes;
       const int left = first ? 0 : out[i - rows.pixel_bytes];

@@ -17,6 +17,8 @@ struct PngFilteredRows {
   int64_t rows = 0;
   int64_t row_bytes = 0;
   int pixel_bytes = 1;  // 1 (also for less than a byte), 2, 3, 4, 6 or 8; divides row_bytes
+  // The finished row above the first, with kPngUnfilterSlack readable bytes behind it; null: zeros.
+  const uint8_t* above = nullptr;
 
   const uint8_t* Row(int64_t row) const { return bytes + row * (row_bytes + 1); }
 };
@@ -28,6 +30,10 @@ Status CheckPngFilters(const PngFilteredRows& rows);
 // CheckPngFilters() to be OK, and kPngUnfilterSlack readable bytes behind the last filtered row.
 void UnfilterPng(const PngFilteredRows& rows, uint8_t* pixels);
 inline constexpr int kPngUnfilterSlack = 16;
+
+// The same for the upper part of an image: leaves out the last rows where they are done faster
+// together with those below. Returns how many rows were done, at least one.
+int64_t UnfilterPngPart(const PngFilteredRows& rows, uint8_t* pixels);
 
 // The same, one byte after the other.
 void UnfilterPngPlainly(const PngFilteredRows& rows, uint8_t* pixels);

@@ -21,11 +21,15 @@ namespace shardmill {
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
-void Unfilter(const PngFilteredRows& rows, uint8_t* pixels) { UnfilterPngPlainly(rows, pixels); }
+int64_t Unfilter(const PngFilteredRows& rows, bool, uint8_t* pixels) {
+  UnfilterPngPlainly(rows, pixels);
+  return rows.rows;
+}
 #else
 
+// Returns how many rows were done: all of the last part of an image.
 template <int kPixel>
-void UnfilterRows(const RowGroup& image, int64_t rows) {
+int64_t UnfilterRows(const RowGroup& image, int64_t rows, bool is_last) {
   const int64_t bytes = image.width * kPixel;
   for (int64_t row = 0; row < rows; ++row) {
     const RowGroup here = image.From(row);
@@ -34,30 +38,37 @@ void UnfilterRows(const RowGroup& image, int64_t rows) {
       UnfilterSmallPixels<kPixel>(here.Filter(0), here.filtered, here.above, here.out, bytes);
     } else if (UnfilterDiagonally<kPixel>(here, rows - row)) {
       row += DiagonalRun<kPixel>::kRows - 1;
+    } else if (!is_last && row > 0 && rows - row < DiagonalRun<kPixel>::kRows) {
+      return row;
     } else {
       UnfilterSpan<kPixel>(here, 0, here.width);
     }
   }
+  return rows;
 }
 
-void Unfilter(const PngFilteredRows& rows, uint8_t* pixels) {
-  const std::vector<uint8_t> above_the_first(rows.row_bytes + kPngUnfilterSlack, 0);
-  const RowGroup image = {
-      rows.Row(0) + 1, rows.row_bytes + 1,     pixels,
-      rows.row_bytes,  above_the_first.data(), rows.row_bytes / rows.pixel_bytes};
+int64_t Unfilter(const PngFilteredRows& rows, bool is_last, uint8_t* pixels) {
+  std::vector<uint8_t> zeros;
+  if (rows.above == nullptr) zeros.resize(rows.row_bytes + kPngUnfilterSlack);
+  const RowGroup image = {rows.Row(0) + 1,
+                          rows.row_bytes + 1,
+                          pixels,
+                          rows.row_bytes,
+                          rows.above == nullptr ? zeros.data() : rows.above,
+                          rows.row_bytes / rows.pixel_bytes};
   switch (rows.pixel_bytes) {
     case 1:
-      return UnfilterRows<1>(image, rows.rows);
+      return UnfilterRows<1>(image, rows.rows, is_last);
     case 2:
-      return UnfilterRows<2>(image, rows.rows);
+      return UnfilterRows<2>(image, rows.rows, is_last);
     case 3:
-      return UnfilterRows<3>(image, rows.rows);
+      return UnfilterRows<3>(image, rows.rows, is_last);
     case 4:
-      return UnfilterRows<4>(image, rows.rows);
+      return UnfilterRows<4>(image, rows.rows, is_last);
     case 6:
-      return UnfilterRows<6>(image, rows.rows);
+      return UnfilterRows<6>(image, rows.rows, is_last);
     default:
-      return UnfilterRows<8>(image, rows.rows);
+      return UnfilterRows<8>(image, rows.rows, is_last);
   }
 }
 #endif
@@ -72,7 +83,11 @@ namespace shardmill {
 HWY_EXPORT(Unfilter);
 
 void UnfilterPng(const PngFilteredRows& rows, uint8_t* pixels) {
-  HWY_DYNAMIC_DISPATCH(Unfilter)(rows, pixels);
+  HWY_DYNAMIC_DISPATCH(Unfilter)(rows, true, pixels);
+}
+
+int64_t UnfilterPngPart(const PngFilteredRows& rows, uint8_t* pixels) {
+  return HWY_DYNAMIC_DISPATCH(Unfilter)(rows, false, pixels);
 }
 
 }  // namespace shardmill

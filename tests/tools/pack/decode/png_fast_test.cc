@@ -115,6 +115,67 @@ TEST(PngFastDecoder, LargeImageDecodesAsLibpngDoes) {
   ExpectAsOthersDecode(&decoder, spec, kind);
 }
 
+// A file around a zlib stream that need not be sound; the checksums of its chunks are right.
+std::string FileAround(const std::string& zlib_stream, const PngSpec& spec) {
+  std::string file = PngSignature() + PngHeader(spec);
+  if (!spec.palette.empty()) file += PngChunk("PLTE", spec.palette);
+  return file + PngImageData(zlib_stream, 40) + PngChunk("IEND", "");
+}
+
+// The part of dense rows that a window shows.
+std::string CutOut(const std::vector<uint8_t>& pixels, int64_t row_bytes, int pixel_bytes,
+                   const PngFastDecoder::Window& window) {
+  std::string part;
+  for (int64_t y = window.y; y < window.y + window.height; ++y) {
+    part.append(
+        reinterpret_cast<const char*>(pixels.data()) + y * row_bytes + window.x * pixel_bytes,
+        static_cast<size_t>(window.width * pixel_bytes));
+  }
+  return part;
+}
+
+// Strips of the image end within groups of rows, and rows that are copied shift the groups.
+TEST(PngFastDecoder, WindowsAreThePartsOfTheWholeImage) {
+  std::mt19937 random(7);
+  PngFastDecoder decoder;
+  std::string part = "what was there before";
+  for (const Kind& kind : AllKinds()) {
+    if (kind.bit_depth != 8) continue;
+    for (const int64_t width : {1, 9, 64, 333, 3100}) {
+      PngSpec spec = MakeSpec(kind, 53, width);
+      spec.filters = {4, 3, 2, 1, 0, 4, 4, 4, 1, 2, 3, 4, 4, 4, 4};
+      const std::string file = BuildPng(spec, MakeRows(spec, 3));
+      const auto pixels = Decode(&decoder, file);
+      ASSERT_TRUE(pixels.ok()) << pixels.status().ToString();
+      const int pixel_bytes = decoder.layout().channels;
+      for (int i = 0; i < 8; ++i) {
+        PngFastDecoder::Window window;
+        window.height = 1 + random() % 53;
+        window.width = i % 2 == 0 ? width : 1 + random() % width;
+        window.y = random() % (53 - window.height + 1);
+        window.x = random() % (width - window.width + 1);
+        ASSERT_TRUE(decoder.Open(file, kMaxPixels).ok());
+        ASSERT_TRUE(decoder.ReadWindow(window, &part).ok());
+        ASSERT_TRUE(part == CutOut(*pixels, width * pixel_bytes, pixel_bytes, window))
+            << width << " wide, " << pixel_bytes << " channels, window " << window.height
+            << " from " << window.y;
+      }
+    }
+  }
+}
+
+TEST(PngFastDecoder, DamageBehindAWindowIsFound) {
+  PngSpec spec;
+  spec.height = 3;
+  spec.width = 5;
+  std::string rows = FilterRows(spec, MakeRows(spec, 1));
+  rows[12] = 5;
+  PngFastDecoder decoder;
+  ASSERT_TRUE(decoder.Open(FileAround(ZlibStream(rows, 6), spec), kMaxPixels).ok());
+  std::string part;
+  EXPECT_EQ(decoder.ReadWindow({0, 0, 1, 5}, &part).code(), StatusCode::kDataLoss);
+}
+
 TEST(PngFastDecoder, PaletteStaysAnIndexEvenBeyondThePalette) {
   PngSpec spec = MakeSpec({PngColorType::kPalette, 8}, 1, 4);
   spec.palette.resize(6);
@@ -138,13 +199,6 @@ TEST(PngFastDecoder, OtherDecodersFilesAreNamed) {
   spec.transparency = "abc";
   ASSERT_TRUE(decoder.Open(BuildPng(spec, {7}), kMaxPixels).ok());
   EXPECT_THAT(decoder.NotHandled(), testing::HasSubstr("tRNS"));
-}
-
-// A file around a zlib stream that need not be sound; the checksums of its chunks are right.
-std::string FileAround(const std::string& zlib_stream, const PngSpec& spec) {
-  std::string file = PngSignature() + PngHeader(spec);
-  if (!spec.palette.empty()) file += PngChunk("PLTE", spec.palette);
-  return file + PngImageData(zlib_stream, 40) + PngChunk("IEND", "");
 }
 
 TEST(PngFastDecoder, UnknownFilterIsDataLoss) {

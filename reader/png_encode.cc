@@ -14,8 +14,8 @@
 namespace shardmill {
 namespace {
 
-constexpr int64_t kMaxSide = 1'000'000;  // libpng's own default limit
-constexpr int kCompressionLevel = 6;
+constexpr int64_t kMaxSide = 1'000'000;         // libpng's own default limit
+constexpr int kSmallLevel = 6, kFastLevel = 1;  // of zlib
 
 // What libpng's callbacks need. libpng is C: an error leaves by longjmp, past frames that must
 // hold nothing to destroy, so everything with a destructor lives in the caller of EncodeFenced.
@@ -86,7 +86,7 @@ void WritePicture(const PngPicture& picture, png_structp png, png_infop info) {
                static_cast<png_uint_32>(picture.height), 8, PngColorType(picture.color),
                PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   if (picture.color == PngColor::kPalette) SetPalette(picture, png, info);
-  png_set_compression_level(png, kCompressionLevel);
+  png_set_compression_level(png, picture.effort == PngEffort::kFast ? kFastLevel : kSmallLevel);
   png_set_filter(png, PNG_FILTER_TYPE_BASE,
                  picture.color == PngColor::kPalette ? PNG_FILTER_NONE : PNG_ALL_FILTERS);
   png_write_info(png, info);

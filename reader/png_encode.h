@@ -19,6 +19,8 @@ enum class PngColor {
   kPalette,  // 1 byte per pixel, an index into `palette`
 };
 
+enum class PngEffort { kSmall, kFast };
+
 // A view: the caller keeps the pixels alive.
 struct PngPicture {
   int64_t height = 0;  // 1 … 1,000,000, as the width
@@ -26,6 +28,7 @@ struct PngPicture {
   PngColor color = PngColor::kRgb;
   const uint8_t* pixels = nullptr;  // dense rows from the top
   std::vector<uint32_t> palette;    // 0xRRGGBB, 1 … 256 entries; for kPalette only
+  PngEffort effort = PngEffort::kSmall;
 };
 
 // The bytes of a PNG file. InvalidArgument when sizes or palette break the rules above, or when

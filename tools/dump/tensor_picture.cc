@@ -111,6 +111,10 @@ Result<Picture> PictureFromTensor(const FieldSpec& spec, const Tensor& tensor) {
   if (spec.dtype != DType::kU8) stretched = StretchToBytes(spec.dtype, tensor.bytes);
   const uint8_t* values = spec.dtype == DType::kU8 ? tensor.bytes.data() : stretched.data();
   Picture picture(static_cast<int>(tensor.shape[0]), static_cast<int>(tensor.shape[1]), {});
+  if (channels == 3) {
+    std::memcpy(picture.pixels.data(), values, picture.pixels.size() * sizeof(Rgb));
+    return picture;
+  }
   for (int y = 0; y < picture.height; ++y) {
     for (int x = 0; x < picture.width; ++x, values += channels) {
       picture.at(y, x) = PixelFromChannels(values, channels, y, x);

@@ -19,7 +19,7 @@
 namespace shardmill {
 namespace {
 
-constexpr int kLongestSide = 300;
+constexpr int kLongestSide = 256;  // the columns of the page are about as wide
 constexpr int kJpegQuality = 85;
 // Leaves room in a PNG's palette for the two patterns of two colours.
 constexpr int kMostPaletteClasses = 252;
@@ -81,6 +81,7 @@ Result<std::string> PngOf(const LabelMap& label, const ClassPalette& palette) {
   PngPicture png;
   png.height = label.height;
   png.width = label.width;
+  png.effort = PngEffort::kFast;
   if (palette.class_count() > kMostPaletteClasses) {
     const Picture picture = ColorizeLabel(label, palette);
     png.pixels = reinterpret_cast<const uint8_t*>(picture.pixels.data());

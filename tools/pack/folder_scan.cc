@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kDeepest = 128;
 // Names that are asked for at once; fewer than so many batches are not worth threads.
-constexpr size_t kNamesAtOnce = 2048;
+constexpr size_t kNamesAtOnce = 16384;
 constexpr uint64_t kNamesPerBatch = 64;
 constexpr size_t kBatchesForThreads = 8;
 

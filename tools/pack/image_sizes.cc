@@ -22,6 +22,9 @@ namespace {
 
 // Holds the headers of nearly all files; a photograph with a large preview in it needs more.
 constexpr uint64_t kPrefixBytes = uint64_t{64} << 10;
+// The whole of a small PNG file, whose headers are walked from chunk to chunk; of others the rest
+// is read where it is needed.
+constexpr uint64_t kStartBytes = uint64_t{16} << 10;
 
 // Reading a header takes little longer than handing a file to a thread.
 constexpr uint64_t kMaxBatch = 32;
@@ -45,14 +48,15 @@ std::vector<SizeCount> MostFrequentFirst(CountsBySize counts) {
 
 Result<ImageSize> ReadImageSize(const std::string& path, uint64_t file_bytes, uint64_t max_pixels) {
   ASSIGN_OR_RETURN(const FileParts parts, FileParts::Open(path));
-  ASSIGN_OR_RETURN(const std::string prefix, parts.Read(0, kPrefixBytes));
-  if (SniffFormat(prefix) == FileFormat::kPng) {
+  ASSIGN_OR_RETURN(const std::string start, parts.Read(0, kStartBytes));
+  if (SniffFormat(start) == FileFormat::kPng) {
     return ProbePngFile(file_bytes, [&](uint64_t offset, uint64_t bytes) -> Result<std::string> {
-      const bool is_known = offset < prefix.size() && bytes <= prefix.size() - offset;
-      return is_known ? Result<std::string>(prefix.substr(offset, bytes))
+      const bool is_known = offset < start.size() && bytes <= start.size() - offset;
+      return is_known ? Result<std::string>(start.substr(offset, bytes))
                       : parts.Read(offset, bytes);
     });
   }
+  ASSIGN_OR_RETURN(const std::string prefix, parts.Read(0, kPrefixBytes));
   Result<ImageSize> size = ProbeImageSize(prefix, max_pixels);
   if (size.ok() || prefix.size() == file_bytes) return size;
   ASSIGN_OR_RETURN(const std::string file, ReadFile(path, file_bytes));

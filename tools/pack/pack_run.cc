@@ -22,8 +22,8 @@ constexpr uint64_t kCopiesInFlight = 4;
 constexpr uint64_t kMaxBytesInFlight = uint64_t{1} << 29;
 
 // Smaller records are handed to a thread and back in batches of about so many bytes.
-constexpr uint64_t kBatchBytes = uint64_t{256} << 10;
-constexpr uint64_t kMaxBatch = 32;
+constexpr uint64_t kBatchBytes = uint64_t{1} << 20;
+constexpr uint64_t kMaxBatch = 64;
 // So many batches for each thread at least, lest one of them ends long after the others.
 constexpr uint64_t kBatchesPerThread = 16;
 

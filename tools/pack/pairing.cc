@@ -108,13 +108,15 @@ Result<FilesByStem> CollectStems(const FolderListing& listing, const NameRule& r
       no_images.Add(file.path);
       continue;
     }
-    const auto stem = StemOf(std::string_view(file.path).substr(folder_bytes), rule, by_name_alone);
+    auto stem = StemOf(std::string_view(file.path).substr(folder_bytes), rule, by_name_alone);
     if (!stem.has_value()) {
       not_matching.Add(file.path);
       continue;
     }
-    auto [other, is_new] = stems.emplace(*stem, &file);
-    if (!is_new) {
+    // Files are listed in order: nearly always the new stem is the last one.
+    const size_t stems_before = stems.size();
+    const auto other = stems.emplace_hint(stems.end(), *std::move(stem), &file);
+    if (stems.size() == stems_before) {
       return InvalidArgumentError(file.path + " and " + other->second->path +
                                   " have the same stem, so their partner is not certain; rename or "
                                   "move one of them");
@@ -147,6 +149,7 @@ Result<InputSplit> PairByStem(const FolderListing& listing, const std::string& s
   ASSIGN_OR_RETURN(FilesByStem labels,
                    CollectStems(listing, rules.labels, rules.by_name_alone, notes));
   FilesByStem without_label;
+  result.samples.reserve(images.size());
   for (const auto& [stem, image] : images) {
     ASSIGN_OR_RETURN(const ListedFile* label, TakeLabel(stem, rules.labels, &labels));
     if (label == nullptr) {

@@ -28,9 +28,13 @@ size_t VariantSuffix(std::string_view path) {
 }  // namespace
 
 Result<std::string> RecordKey(std::string_view relative_path) {
+  const size_t suffix = VariantSuffix(relative_path);
+  const bool has_special =
+      suffix < relative_path.size() || relative_path.find('%') != std::string_view::npos;
+  // Nearly every path is its own key.
+  if (!has_special && IsRecordKey(relative_path)) return std::string(relative_path);
   std::string key;
   key.reserve(relative_path.size());
-  const size_t suffix = VariantSuffix(relative_path);
   for (std::string_view left = relative_path; !left.empty();) {
     const bool is_special = left[0] == '%' || relative_path.size() - left.size() == suffix;
     size_t bytes = CharacterBytes(left);

@@ -93,14 +93,15 @@ Status CollectSamples(const PackOptions& options, int threads, const PackPlan& p
 }  // namespace
 
 Status TrainDictionaries(const PackOptions& options, int threads, PackPlan* plan) {
-  PackPlan raw = *plan;
   std::vector<FieldSamples> fields;
-  for (size_t i = 0; i < raw.schema.fields.size(); ++i) {
-    if (raw.schema.fields[i].codec != Codec::kZstdDictionary) continue;
-    raw.schema.fields[i].codec = Codec::kRaw;
-    fields.push_back({i, {}, 0});
+  for (size_t i = 0; i < plan->schema.fields.size(); ++i) {
+    if (plan->schema.fields[i].codec == Codec::kZstdDictionary) fields.push_back({i, {}, 0});
   }
   if (fields.empty()) return OkStatus();
+  PackPlan raw = *plan;
+  for (const FieldSamples& samples : fields) {
+    raw.schema.fields[samples.field].codec = Codec::kRaw;
+  }
   RETURN_IF_ERROR(CollectSamples(options, threads, raw, &fields));
   for (FieldSamples& samples : fields) {
     FieldSpec& spec = plan->schema.fields[samples.field];

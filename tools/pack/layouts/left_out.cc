@@ -70,6 +70,9 @@ Paths UsedFiles(const InputSet& set, FileCount* shared) {
   Paths used = ProblemKeys(set);
   const bool has_label_images =
       set.task == Task::kSegmentation && set.labels.form == LabelForm::kImage;
+  size_t files = used.size();
+  for (const InputSplit& split : set.splits) files += 2 * split.samples.size();
+  used.reserve(files);
   for (const InputSplit& split : set.splits) {
     for (const Sample& sample : split.samples) {
       used.insert(sample.image.path);
@@ -113,7 +116,7 @@ Status AddUnlisted(const FolderListing& listing, InputSet* set) {
   const Paths used = UsedFiles(*set, &shared);
   std::vector<Problem> problems;
   for (const ListedFile& file : listing.files) {
-    if (!IsKindOf(*set, file.path) || used.count(file.path) > 0) continue;
+    if (used.count(file.path) > 0 || !IsKindOf(*set, file.path)) continue;
     ASSIGN_OR_RETURN(std::string key, RecordKey(file.path));
     if (used.count(key) > 0) continue;
     if (IsInput(set->unlisted, file.path)) {

@@ -77,6 +77,8 @@ void KeepFreedMemory() {
   constexpr int kLargestKept = 32 << 20;  // the most that glibc takes
   ::mallopt(M_MMAP_THRESHOLD, kLargestKept);
   ::mallopt(M_TRIM_THRESHOLD, 2 * kLargestKept);
+  // Each arena keeps its own; more than run at once would only keep more.
+  ::mallopt(M_ARENA_MAX, AllowedCpus() + 1);
 }
 
 std::string SizesNote(const SetSizes& sizes) {

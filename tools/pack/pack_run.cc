@@ -7,9 +7,9 @@
 #include "reader/base/interrupt.h"
 #include "reader/base/ordered_pipeline.h"
 #include "reader/console/terminal.h"
+#include "tools/pack/encoder_pool.h"
 #include "tools/pack/input_fault.h"
 #include "tools/pack/label_decode.h"
-#include "tools/pack/sample_encoder.h"
 #include "tools/pack/shard_sequence.h"
 #include "tools/pack/unknown_report.h"
 #include "tools/progress.h"
@@ -34,8 +34,11 @@ constexpr char kAllDropped[] = "too much of each of its windows is ignored (--ma
 }  // namespace
 
 struct PackRun::Impl {
-  Impl(const PackPlan& plan_in, const PackOptions& options_in)
-      : plan(plan_in), options(options_in), labels(MakeLabelDecoder(plan_in)) {}
+  Impl(const PackPlan& plan_in, const PackOptions& options_in, int threads)
+      : plan(plan_in),
+        options(options_in),
+        labels(MakeLabelDecoder(plan_in)),
+        encoders(plan_in, options_in, labels, threads) {}
 
   PipelineOptions Pipeline(const ShardSequence& shards) const;
   Status Take(uint64_t index, EncodedSample encoded, ShardSequence* shards);
@@ -46,7 +49,7 @@ struct PackRun::Impl {
   std::string folder;
   Progress* progress = nullptr;
   const LabelDecoder labels;
-  std::vector<std::unique_ptr<SampleEncoder>> encoders;  // one per worker
+  EncoderPool encoders;
   // The pack cannot succeed any more: labels are still looked through for unknown values.
   std::atomic<bool> only_label_values{false};
   UnknownReport unknown;
@@ -54,11 +57,11 @@ struct PackRun::Impl {
 
 PipelineOptions PackRun::Impl::Pipeline(const ShardSequence& shards) const {
   PipelineOptions pipeline;
-  pipeline.threads = static_cast<int>(encoders.size());
+  pipeline.threads = encoders.threads();
   pipeline.max_bytes = kMaxBytesInFlight;
   pipeline.batch =
       std::min({kMaxBatch, kBatchBytes / std::max<uint64_t>(1, plan.largest_record_bytes),
-                shards.inputs() / (encoders.size() * kBatchesPerThread)});
+                shards.inputs() / (static_cast<uint64_t>(encoders.threads()) * kBatchesPerThread)});
   pipeline.item_bytes = [&](uint64_t index) {
     const ShardSequence::Place place = shards.Find(index);
     const uint64_t records_per_input = place.split->expected_records / place.split->samples.size();
@@ -96,12 +99,9 @@ Status PackRun::Impl::TakeFailure(uint64_t index, const EncodedSample& encoded,
 
 PackRun::PackRun(const PackPlan& plan, const PackOptions& options, int threads, std::string folder,
                  Progress* progress)
-    : impl_(std::make_unique<Impl>(plan, options)) {
+    : impl_(std::make_unique<Impl>(plan, options, threads)) {
   impl_->folder = std::move(folder);
   impl_->progress = progress;
-  for (int i = 0; i < threads; ++i) {
-    impl_->encoders.push_back(std::make_unique<SampleEncoder>(plan, options, impl_->labels));
-  }
 }
 
 PackRun::~PackRun() = default;
@@ -111,12 +111,11 @@ Status PackRun::Pack(std::vector<PlannedShard> planned) {
   ShardSequence shards(run.plan, std::move(planned), run.folder);
   RETURN_IF_ERROR(RunOrdered<EncodedSample>(
       run.Pipeline(shards), shards.inputs(),
-      [&](uint64_t index, int worker) -> Result<EncodedSample> {
+      [&](uint64_t index, int) -> Result<EncodedSample> {
         const SampleWork work =
             run.only_label_values ? SampleWork::kLabelValues : SampleWork::kRecord;
         const ShardSequence::Place place = shards.Find(index);
-        return run.encoders[static_cast<size_t>(worker)]->Encode(*place.sample,
-                                                                 place.split->geometry, work);
+        return run.encoders.Encode(*place.sample, place.split->geometry, work);
       },
       [&](uint64_t index, EncodedSample encoded) {
         return run.Take(index, std::move(encoded), &shards);

@@ -9,8 +9,8 @@
 #include "reader/base/interrupt.h"
 #include "reader/base/ordered_pipeline.h"
 #include "reader/zstd_dictionary.h"
+#include "tools/pack/encoder_pool.h"
 #include "tools/pack/input_fault.h"
-#include "tools/pack/sample_encoder.h"
 #include "tools/progress.h"
 
 namespace shardmill {
@@ -55,10 +55,7 @@ void TakeSamples(const EncodedSample& encoded, std::vector<FieldSamples>* fields
 Status CollectSamples(const PackOptions& options, int threads, const PackPlan& plan,
                       std::vector<FieldSamples>* fields) {
   const LabelDecoder labels = MakeLabelDecoder(plan);
-  std::vector<std::unique_ptr<SampleEncoder>> encoders;
-  for (int i = 0; i < threads; ++i) {
-    encoders.push_back(std::make_unique<SampleEncoder>(plan, options, labels));
-  }
+  EncoderPool encoders(plan, options, labels, threads);
   const std::vector<const Sample*> inputs = ChooseInputs(plan);
   ProgressOptions progress_options;
   progress_options.action = "learning a dictionary";
@@ -75,9 +72,8 @@ Status CollectSamples(const PackOptions& options, int threads, const PackPlan& p
   pipeline.cancelled = WasInterrupted;
   return RunOrdered<EncodedSample>(
       pipeline, inputs.size(),
-      [&](uint64_t index, int worker) -> Result<EncodedSample> {
-        return encoders[static_cast<size_t>(worker)]->Encode(
-            *inputs[index], plan.splits.front().geometry, SampleWork::kRecord);
+      [&](uint64_t index, int) -> Result<EncodedSample> {
+        return encoders.Encode(*inputs[index], plan.splits.front().geometry, SampleWork::kRecord);
       },
       [&](uint64_t index, EncodedSample encoded) {
         progress.Add(1, encoded.source_bytes);

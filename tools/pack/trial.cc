@@ -7,8 +7,8 @@
 
 #include "reader/base/interrupt.h"
 #include "reader/base/ordered_pipeline.h"
+#include "tools/pack/encoder_pool.h"
 #include "tools/pack/input_fault.h"
-#include "tools/pack/sample_encoder.h"
 
 namespace shardmill {
 namespace {
@@ -57,10 +57,7 @@ uint64_t StoredBytes(const EncodedSample& encoded) {
 Result<TrialResult> TryInputs(const PackPlan& plan, const PackOptions& options, int threads) {
   const PackPlan trial = WithoutDictionaries(plan);
   const LabelDecoder labels = MakeLabelDecoder(trial);
-  std::vector<std::unique_ptr<SampleEncoder>> encoders;
-  for (int i = 0; i < threads; ++i) {
-    encoders.push_back(std::make_unique<SampleEncoder>(trial, options, labels));
-  }
+  EncoderPool encoders(trial, options, labels, threads);
   const std::vector<Choice> inputs = ChooseInputs(trial);
   PipelineOptions pipeline;
   pipeline.threads = threads;
@@ -74,10 +71,9 @@ Result<TrialResult> TryInputs(const PackPlan& plan, const PackOptions& options, 
   const auto start = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(RunOrdered<EncodedSample>(
       pipeline, inputs.size(),
-      [&](uint64_t index, int worker) -> Result<EncodedSample> {
+      [&](uint64_t index, int) -> Result<EncodedSample> {
         const Choice& input = inputs[index];
-        return encoders[static_cast<size_t>(worker)]->Encode(*input.sample, input.split->geometry,
-                                                             SampleWork::kRecord);
+        return encoders.Encode(*input.sample, input.split->geometry, SampleWork::kRecord);
       },
       [&](uint64_t index, EncodedSample encoded) {
         if (!encoded.status.ok() && !IsInputFault(encoded.status)) {

@@ -1,7 +1,10 @@
 #include "reader/console/command_line.h"
 
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -10,6 +13,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "reader/console/help_formatter.h"
 
 namespace shardmill {
 namespace {
@@ -169,6 +173,60 @@ TEST(NearestName, FarNamesAreNotSuggested) {
   EXPECT_EQ(NearestName("--crop-mod", {"--crop", "--crop-mode"}), "--crop-mode");
   EXPECT_EQ(NearestName("zzz", {"pack", "dump"}), "");
   EXPECT_EQ(NearestName("", {"pack"}), "");
+}
+
+// Standard output is a terminal of so many columns as long as an object lives.
+class TerminalOutput {
+ public:
+  explicit TerminalOutput(unsigned short columns) : before_(dup(STDOUT_FILENO)) {
+    const winsize window = {24, columns, 0, 0};
+    int terminal = -1;
+    EXPECT_EQ(openpty(&controller_, &terminal, nullptr, nullptr, &window), 0);
+    dup2(terminal, STDOUT_FILENO);
+    close(terminal);
+  }
+  ~TerminalOutput() {
+    dup2(before_, STDOUT_FILENO);
+    close(before_);
+    close(controller_);
+  }
+  TerminalOutput(const TerminalOutput&) = delete;
+  TerminalOutput& operator=(const TerminalOutput&) = delete;
+
+ private:
+  int before_;
+  int controller_ = -1;
+};
+
+size_t WidestLine(const std::string& text) {
+  size_t widest = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    widest = std::max(widest, end - at);
+    at = end + 1;
+  }
+  return widest;
+}
+
+TEST(HelpFormatter, HelpIsAsWideAsTheTerminalAndAHundredColumnsAtMost) {
+  std::string words;
+  for (int i = 0; i < 60; ++i) words += "word ";
+  CLI::App app("Mills.");
+  app.add_flag("--some", words);
+  app.footer("Remarks:\n  " + words + "\n  short");
+  const auto help = [&] {
+    return HelpFormatter().make_help(&app, "mill", CLI::AppFormatMode::Normal);
+  };
+  const auto narrow = [&](unsigned short columns) {
+    const TerminalOutput terminal(columns);
+    return WidestLine(help());
+  };
+  EXPECT_LE(narrow(80), 80u);
+  EXPECT_GT(narrow(80), 74u);
+  EXPECT_LE(narrow(300), 100u);
+  EXPECT_GT(narrow(300), 94u);
+  EXPECT_NE(help().find("\n  short\n"), std::string::npos) << help();
+  EXPECT_NE(help().find("\n    word word"), std::string::npos) << help();
 }
 
 }  // namespace

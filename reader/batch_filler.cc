@@ -3,11 +3,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <exception>
-#include <new>
 #include <string>
 #include <utility>
 
+#include "reader/base/exception_status.h"
 #include "reader/read_ahead.h"
 
 namespace shardmill {
@@ -92,16 +91,12 @@ uint64_t BatchFiller::ReadingNs(const Worker& worker) {
 // An exception (memory that is not to be had, a library that throws) becomes an error that names
 // the record in work.
 Status BatchFiller::FillRowsFenced(BatchSlot* slot, Rows rows, Worker* worker) {
-  std::string what;
   try {
     return FillRows(slot, rows, worker);
-  } catch (const std::bad_alloc&) {
-    what = "out of memory";
-  } catch (const std::exception& error) {
-    what = std::string("exception: ") + error.what();
+  } catch (...) {
+    const auto [shard, record] = plan_.split->Locate(worker->record);
+    return ExceptionStatus(shard->path() + ": record " + std::to_string(record));
   }
-  const auto [shard, record] = plan_.split->Locate(worker->record);
-  return InternalError(shard->path() + ": record " + std::to_string(record) + ": " + what);
 }
 
 Status BatchFiller::FillRows(BatchSlot* slot, Rows rows, Worker* worker) {

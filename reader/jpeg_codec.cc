@@ -1,8 +1,11 @@
 #include "reader/jpeg_codec.h"
 
+#include <jerror.h>
+
 #include <cstring>
 #include <string_view>
 
+#include "reader/base/exception_status.h"
 #include "reader/jpeg_session.h"
 
 namespace shardmill {
@@ -35,6 +38,7 @@ class JpegWriter {
 
   Status Write(const uint8_t* pixels, const JpegShape& shape, int quality) {
     if (setjmp(errors_.jump) != 0) {
+      if (errors_.manager.msg_code == JERR_OUT_OF_MEMORY) return OutOfMemoryError("libjpeg");
       return InternalError(std::string("libjpeg: ") + errors_.message);
     }
     jpeg_create_compress(&encoder_);

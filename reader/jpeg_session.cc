@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "reader/base/exception_status.h"
+
 namespace shardmill {
 namespace {
 
@@ -73,6 +75,7 @@ void JpegSession::OnProgress(j_common_ptr common) {
 }
 
 Status JpegSession::Failure() const {
+  if (errors_.manager.msg_code == JERR_OUT_OF_MEMORY) return OutOfMemoryError("libjpeg");
   if (IsUnsupported(errors_.manager.msg_code)) {
     return InvalidArgumentError(std::string("a kind of JPEG that cannot be read here: ") +
                                 errors_.message);

@@ -32,7 +32,8 @@ class JpegSession {
   jpeg_decompress_struct* decoder() { return &decoder_; }
 
   // Runs `calls`, which may call libjpeg and must leave nothing to destroy. An error or a warning
-  // ends it: DataLoss, or InvalidArgument for files that libjpeg was not built for.
+  // ends it: DataLoss, InvalidArgument for files that libjpeg was not built for, or Io when there
+  // is no memory.
   template <typename Calls>
   Status Fenced(const Calls& calls) {
     if (setjmp(errors_.jump) != 0) return Failure();

@@ -10,6 +10,7 @@
 #include "reader/base/input_file.h"
 #include "reader/block_index.h"
 #include "reader/names.h"
+#include "reader/reread_from_disk.h"
 #include "reader/shard_parts.h"
 
 namespace shardmill {
@@ -44,6 +45,7 @@ struct ShardReader::Impl {
   Result<uint64_t> TensorBytes(uint64_t record, uint32_t field, std::vector<uint32_t>* dims) const;
   Status Find(uint64_t record, uint32_t field, StoredPlace* place) const;
   bool WantsCheck(const StoredPlace& place) const;
+  Status DescribeDamage(const FileRange& range, uint64_t expected) const;
   Status CheckSum(const StoredPlace& place, uint64_t sum) const;
   Status CheckStored(const StoredPlace& place, const void* stored) const;
   Status ReadStored(const FileRange& range, void* out, ReadScratch* scratch) const;
@@ -87,11 +89,24 @@ bool ShardReader::Impl::WantsCheck(const StoredPlace& place) const {
   return policy == ChecksumPolicy::kAlways;
 }
 
+// A bad disk and bad memory ask for different cures.
+Status ShardReader::Impl::DescribeDamage(const FileRange& range, uint64_t expected) const {
+  std::string message = "the stored bytes are damaged: their checksum differs; " +
+                        std::to_string(range.bytes) + " bytes at offset " +
+                        std::to_string(range.offset);
+  // The first few tell; where thousands of records are damaged, each need not be read twice.
+  static std::atomic<int> rereads_left{16};
+  if (rereads_left.fetch_sub(1) > 0 && ChecksumOnDisk(*file, range) == expected) {
+    message +=
+        ", which are sound on the disk: unless the file was just written, the memory of this "
+        "machine is at fault";
+  }
+  return DataLossError(message);
+}
+
 Status ShardReader::Impl::CheckSum(const StoredPlace& place, uint64_t sum) const {
   ASSIGN_OR_RETURN(const uint64_t expected, index->StoredChecksum(place.in_block, place.field));
-  if (sum != expected) {
-    return DataLossError("the stored bytes are damaged: their checksum differs");
-  }
+  if (sum != expected) return DescribeDamage(place.range, expected);
   BlockIndex::MarkVerified(place.in_block, place.field);
   return OkStatus();
 }

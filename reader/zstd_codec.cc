@@ -1,11 +1,13 @@
 #include "reader/zstd_codec.h"
 
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "reader/base/exception_status.h"
 #include "reader/base/little_endian.h"
 
 namespace shardmill {
@@ -32,7 +34,8 @@ class DictionaryCache {
     }
     if (entries_.size() >= kMaxFields) entries_.clear();
     std::unique_ptr<Digested, Free> digested(make(dictionary.bytes));
-    if (digested == nullptr) return DataLossError("the dictionary is malformed");
+    // Whether it is well-formed was asked when the schema was read.
+    if (digested == nullptr) return OutOfMemoryError("zstd: the dictionary");
     entries_.emplace_back(dictionary.digest, std::move(digested));
     return entries_.back().second.get();
   }
@@ -40,6 +43,10 @@ class DictionaryCache {
  private:
   std::vector<std::pair<Digest, std::unique_ptr<Digested, Free>>> entries_;
 };
+
+bool IsOutOfMemory(size_t result) {
+  return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation;
+}
 
 uint32_t DictionaryId(const FieldSpec& spec) {
   if (spec.dictionary == nullptr || spec.dictionary->bytes.size() < 8) return 0;
@@ -128,7 +135,7 @@ Status ZstdCompressor::Compress(const FieldSpec& spec, const void* tensor, uint6
                                 std::string* out) {
   if (impl_->context == nullptr) impl_->context.reset(ZSTD_createCCtx());
   ZSTD_CCtx* context = impl_->context.get();
-  if (context == nullptr) return InternalError("zstd: out of memory");
+  if (context == nullptr) return OutOfMemoryError("zstd");
   ASSIGN_OR_RETURN(const ZSTD_CDict* dictionary, impl_->DictionaryOf(spec));
   // The frame carries its content size, which a reader insists on, and no checksum, because the
   // record has ours.
@@ -140,6 +147,7 @@ Status ZstdCompressor::Compress(const FieldSpec& spec, const void* tensor, uint6
   impl_->ReserveRoom(most_bytes);
   char* room = impl_->room.get();
   const size_t written = ZSTD_compress2(context, room, most_bytes, tensor, bytes);
+  if (IsOutOfMemory(written)) return OutOfMemoryError("field " + spec.name + ": zstd");
   if (ZSTD_isError(written)) {
     return InternalError("field " + spec.name + ": zstd: " + ZSTD_getErrorName(written));
   }
@@ -167,11 +175,12 @@ ZstdDecompressor& ZstdDecompressor::operator=(ZstdDecompressor&&) noexcept = def
 Status ZstdDecompressor::Decompress(const FieldSpec& spec, const void* stored,
                                     uint64_t stored_bytes, void* tensor, uint64_t tensor_bytes) {
   if (impl_->context == nullptr) impl_->context.reset(ZSTD_createDCtx());
-  if (impl_->context == nullptr) return InternalError("zstd: out of memory");
+  if (impl_->context == nullptr) return OutOfMemoryError("zstd");
   RETURN_IF_ERROR(CheckFrame(spec, stored, stored_bytes, tensor_bytes));
   ASSIGN_OR_RETURN(const ZSTD_DDict* dictionary, impl_->DictionaryOf(spec));
   const size_t written = ZSTD_decompress_usingDDict(impl_->context.get(), tensor, tensor_bytes,
                                                     stored, stored_bytes, dictionary);
+  if (IsOutOfMemory(written)) return OutOfMemoryError("field " + spec.name + ": zstd");
   if (ZSTD_isError(written)) {
     return FieldDataLoss(spec, std::string(": zstd: ") + ZSTD_getErrorName(written));
   }

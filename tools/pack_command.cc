@@ -154,8 +154,9 @@ void AddInputOptions(CLI::App* app, PackFlags* flags) {
             "How the folder is laid out");
   app->add_option("--on-error", flags->on_error,
                   "Inputs that cannot be packed: stop, or leave them out and exit with 6 when they "
-                  "are more than N; a listed file that is gone or that the system does not give "
-                  "out always stops the pack")
+                  "are more than N (then --overwrite keeps the old data "
+                  "set); a listed file that is gone or that the system does not give out always "
+                  "stops the pack")
       ->type_name("fail|skip[=N]")
       ->default_str("fail");
   AddUnsigned(app, "--max-pixels", &flags->pack.max_pixels, kMaxSourcePixels,

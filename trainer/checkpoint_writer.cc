@@ -1,11 +1,11 @@
 #include "trainer/checkpoint_writer.h"
 
-#include <exception>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "proto/checkpoint.pb.h"
+#include "reader/base/exception_status.h"
 
 namespace shardmill {
 namespace {
@@ -60,8 +60,8 @@ Status CheckpointWriter::Start(const std::string& path, const proto::Checkpoint&
     thread_ = std::thread([this, aftermath = std::move(aftermath)] {
       try {
         result_ = Write(aftermath);
-      } catch (const std::exception& exception) {
-        result_ = InternalError(path_ + ": " + exception.what());
+      } catch (...) {
+        result_ = ExceptionStatus(path_);
       }
     });
   } catch (const std::system_error& error) {

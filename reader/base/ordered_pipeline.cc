@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
-#include <new>
 #include <string>
 #include <system_error>
 
+#include "reader/base/exception_status.h"
 #include "reader/base/thread_budget.h"
 
 namespace shardmill {
@@ -45,12 +44,8 @@ template <typename Callback>
 auto Fenced(const Callback& callback) -> decltype(callback()) {
   try {
     return callback();
-  } catch (const std::bad_alloc&) {
-    return InternalError("out of memory in a pipeline stage");
-  } catch (const std::exception& error) {
-    return InternalError(std::string("exception in a pipeline stage: ") + error.what());
   } catch (...) {
-    return InternalError("unknown exception in a pipeline stage");
+    return ExceptionStatus("in a pipeline stage");
   }
 }
 

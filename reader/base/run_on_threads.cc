@@ -1,12 +1,12 @@
 #include "reader/base/run_on_threads.h"
 
 #include <algorithm>
-#include <exception>
 #include <new>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include "reader/base/exception_status.h"
 
 namespace shardmill {
 namespace {
@@ -14,10 +14,8 @@ namespace {
 Status Fenced(const std::function<Status(int)>& work, int thread) {
   try {
     return work(thread);
-  } catch (const std::bad_alloc&) {
-    return IoError("out of memory; give more, or ask for fewer threads");
-  } catch (const std::exception& error) {
-    return InternalError(std::string("exception in a thread: ") + error.what());
+  } catch (...) {
+    return ExceptionStatus("in a thread");
   }
 }
 

@@ -10,6 +10,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "reader/base/exception_status.h"
 #include "reader/base/interrupt.h"
 #include "reader/console/help_formatter.h"
 #include "reader/console/terminal.h"
@@ -206,8 +207,8 @@ int CommandLine::Execute(const Command& command) {
   Result<int> result = kExitDone;
   try {
     result = command.run();
-  } catch (const std::exception& exception) {
-    result = InternalError(std::string("unexpected exception: ") + exception.what());
+  } catch (const std::exception&) {
+    result = ExceptionStatus("while the command ran");
   }
   // What a pipeline says when it was stopped matters less than the signal that stopped it; a
   // message that names the signal itself has more to say.

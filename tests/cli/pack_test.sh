@@ -35,6 +35,7 @@ check() {
     failures=$((failures + 1))
   fi
 }
+differ() { ! cmp -s "$1" "$2"; }
 same_tree() { diff -r "$1" "$2" >/dev/null; }
 is_empty() { [ ! -s "$1" ]; }
 is_missing() { [ ! -e "$1" ]; }
@@ -200,8 +201,15 @@ holds out "9 packed + 3 skipped = 12 inputs"
 holds out "skipped: train/scene_0003.png: "
 holds out "it is cut or damaged"
 holds out "skipped: train/scene_0005.png: this is an empty file"
-expect 6 pack broken -o bad --overwrite --on-error skip=2
-expect 0 pack broken -o bad --overwrite --on-error skip=3
+# With more of them than are allowed, no data set is replaced.
+cp bad/manifest.json old-manifest.json
+expect 6 pack broken -o bad --overwrite --on-error skip=2 --crop 32x32
+holds err "bad keeps what it holds: 3 inputs were skipped, --on-error skip=2 allows 2"
+check cmp bad/manifest.json old-manifest.json
+expect 0 verify bad
+expect 0 pack broken -o bad --overwrite --on-error skip=3 --crop 32x32
+holds out "shards kept from an earlier run"
+check differ bad/manifest.json old-manifest.json
 
 # A colour that is in no class stops the pack and names the worst offenders.
 printf '\xef\xbb\xbfname,r,g,b\r\n building , 128 ,0,0.0\r\nroad,128,64,128\r\n\r\n' >few.csv

@@ -284,7 +284,7 @@ TEST(BatchLoaderLifetime, ExceptionInAWorkerIsAnErrorThatNamesTheRecord) {
   auto loader = OpenLoader(dataset, options);
   const Status status = loader->Next().status();
   largest_allocation = ~size_t{0};
-  EXPECT_EQ(status.code(), StatusCode::kInternal);
+  EXPECT_EQ(status.code(), StatusCode::kIo);
   for (const char* part : {"train-00000-of-00001.shard", "record 0", "out of memory"}) {
     EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
   }

@@ -1,6 +1,8 @@
 #include "reader/shard_reader.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -89,8 +91,27 @@ TEST_F(ShardReaderTest, DamageNamesShardBlockRecordAndField) {
   EXPECT_EQ(status.code(), StatusCode::kDataLoss);
   EXPECT_NE(status.message().find(path_ + ": block 1: record 5: field image: "), std::string::npos)
       << status.ToString();
+  const auto reader = Open(ChecksumPolicy::kFirstTouch);
+  const uint64_t offset = reader->StoredRange(5, 0)->offset;
+  const std::string place = "their checksum differs; 72 bytes at offset " + std::to_string(offset);
+  EXPECT_EQ(status.message().substr(status.message().size() - place.size()), place);
   // The others are not affected.
-  EXPECT_TRUE(ReadImage(*Open(ChecksumPolicy::kFirstTouch), 4).ok());
+  EXPECT_TRUE(ReadImage(*reader, 4).ok());
+}
+
+TEST_F(ShardReaderTest, DamageThatOnlyMemoryHasIsToldFromThatOfTheDisk) {
+  Use(ImageAndLabel(), 6);
+  const auto reader = Open(ChecksumPolicy::kFirstTouch);
+  StoredPlace place;
+  ASSERT_TRUE(reader->Find(5, 0, &place).ok());
+  ASSERT_TRUE(reader->CopyStored(place, image_, &scratch_).ok());
+  image_[7] ^= 1;
+  const Status status = reader->CheckStored(place, image_);
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+  const int direct = ::open(path_.c_str(), O_RDONLY | O_DIRECT);
+  if (direct < 0) GTEST_SKIP() << "the file system of " << path_ << " always reads from its cache";
+  ::close(direct);
+  EXPECT_NE(status.message().find("sound on the disk"), std::string::npos) << status.message();
 }
 
 TEST_F(ShardReaderTest, BadArgumentsAreTheCallersErrors) {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "reader/base/exception_status.h"
 #include "reader/base/program_folder.h"
 
 namespace shardmill {
@@ -65,7 +66,9 @@ Status DecodeThroughPlugin(std::string_view file, uint64_t max_pixels, SourceIma
   image->palette.clear();
   image->was_cmyk = image->had_stray_bytes = false;
   image->orientation = 1;
-  if (plugin.decode(file.data(), file.size(), &decoded) == 0) return OkStatus();
+  const int outcome = plugin.decode(file.data(), file.size(), &decoded);
+  if (outcome == SHARDMILL_PLUGIN_DECODED) return OkStatus();
+  if (outcome == SHARDMILL_PLUGIN_OUT_OF_MEMORY) return OutOfMemoryError("OpenCV");
   return DataLossError(decoded.message);
 }
 

@@ -18,7 +18,7 @@ inline constexpr char kImagePluginFile[] = "libshardmill_images.so";
 extern "C" {
 
 // Changes with every change of what follows.
-#define SHARDMILL_IMAGE_PLUGIN_VERSION 1
+#define SHARDMILL_IMAGE_PLUGIN_VERSION 2
 
 struct ShardmillPluginImage {
   uint32_t height;
@@ -34,7 +34,12 @@ struct ShardmillPluginImage {
 };
 
 using ShardmillPluginVersion = int (*)();
-// 0 when the image was decoded; else `message` says why not.
+// What became of an image; unless it was decoded, `message` says why not.
+enum ShardmillPluginOutcome {
+  SHARDMILL_PLUGIN_DECODED = 0,
+  SHARDMILL_PLUGIN_BAD_FILE = 1,
+  SHARDMILL_PLUGIN_OUT_OF_MEMORY = 2,
+};
 using ShardmillPluginDecode = int (*)(const void* file, uint64_t bytes,
                                       ShardmillPluginImage* image);
 

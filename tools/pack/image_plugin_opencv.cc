@@ -4,6 +4,7 @@
 #include <exception>
 #include <iostream>
 #include <limits>
+#include <new>
 
 #include "opencv2/core.hpp"
 #include "opencv2/core/utils/logger.hpp"
@@ -13,11 +14,19 @@
 
 namespace {
 
+using shardmill::SHARDMILL_PLUGIN_BAD_FILE;
+using shardmill::SHARDMILL_PLUGIN_DECODED;
+using shardmill::SHARDMILL_PLUGIN_OUT_OF_MEMORY;
 using shardmill::ShardmillPluginImage;
 
 int Fail(ShardmillPluginImage* image, const char* reason) {
   std::snprintf(image->message, sizeof image->message, "%s", reason);
-  return 1;
+  return SHARDMILL_PLUGIN_BAD_FILE;
+}
+
+int FailForMemory(ShardmillPluginImage* image, const char* reason) {
+  Fail(image, reason);
+  return SHARDMILL_PLUGIN_OUT_OF_MEMORY;
 }
 
 int Deliver(const cv::Mat& decoded, ShardmillPluginImage* image) {
@@ -37,12 +46,12 @@ int Deliver(const cv::Mat& decoded, ShardmillPluginImage* image) {
   image->channels = static_cast<uint32_t>(channels);
   image->sample_bytes = depth == CV_8U ? 1 : 2;
   void* samples = image->allocate(image);
-  if (samples == nullptr) return Fail(image, "no memory for the image");
+  if (samples == nullptr) return FailForMemory(image, "no memory for the image");
   cv::Mat out(decoded.rows, decoded.cols, decoded.type(), samples);
   if (channels == 1) decoded.copyTo(out);
   if (channels == 3) cv::cvtColor(decoded, out, cv::COLOR_BGR2RGB);
   if (channels == 4) cv::cvtColor(decoded, out, cv::COLOR_BGRA2RGBA);
-  return 0;
+  return SHARDMILL_PLUGIN_DECODED;
 }
 
 }  // namespace
@@ -65,6 +74,11 @@ extern "C" int ShardmillImagePluginDecode(const void* file, uint64_t bytes,
     }
     const cv::Mat input(1, static_cast<int>(bytes), CV_8U, const_cast<void*>(file));
     return Deliver(cv::imdecode(input, cv::IMREAD_UNCHANGED), image);
+  } catch (const std::bad_alloc& exception) {
+    return FailForMemory(image, exception.what());
+  } catch (const cv::Exception& exception) {
+    return exception.code == cv::Error::StsNoMem ? FailForMemory(image, exception.what())
+                                                 : Fail(image, exception.what());
   } catch (const std::exception& exception) {
     return Fail(image, exception.what());
   }

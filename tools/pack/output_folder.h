@@ -43,6 +43,8 @@ class OutputFolder {
 
   // For kHelper: the data set is complete already, there is nothing to help with.
   bool complete() const { return complete_; }
+  // Publish() will remove what is in the folder for another data set.
+  bool replaces() const { return shard_folder_ != path_; }
   // Where shards are to be written.
   const std::string& shard_folder() const { return shard_folder_; }
   // The finished shards of an earlier pack that are kept, in the order of the plan.

@@ -201,6 +201,13 @@ int PackJob::ReportAndWarn() const {
   const PackResult& result = written_.result;
   if (!result.unknown_labels.empty()) Warn(result.unknown_labels);
   if (written_.complete) WarnAboutClasses();
+  if (written_.held_back) {
+    Warn(options_.output + " keeps what it holds: " + FormatCount(result.faulty()) +
+         " inputs were skipped, --on-error skip=" + std::to_string(options_.on_error.allowed) +
+         " allows " + FormatCount(options_.on_error.allowed) +
+         ". Correct them, or allow so many, and give the same command again: it goes on with the "
+         "new shards, which are kept aside");
+  }
   if (result.clipped_labels > 0) {
     Warn(FormatCount(result.clipped_labels) +
          " label files of 8 bits hold the value 255, and there are class ids beyond it: were "

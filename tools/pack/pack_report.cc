@@ -67,6 +67,9 @@ std::string ShardsText(const PackReport& report) {
             CountOf(written.result.shards(), "shard") + " kept from an earlier run\n";
   }
   if (written.complete) return text;
+  if (written.held_back) {
+    return text + "  the shards are kept aside, and what was there before is not replaced\n";
+  }
   if (written.missing.empty()) {
     return text + "  all " + FormatCount(planned) +
            " shards of the set are there: --finish in the place of --shards writes its manifest\n";

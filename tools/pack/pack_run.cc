@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 #include <utility>
 
+#include "reader/base/exception_status.h"
 #include "reader/base/interrupt.h"
 #include "reader/base/ordered_pipeline.h"
 #include "reader/console/terminal.h"
@@ -29,6 +31,7 @@ constexpr uint64_t kBatchesPerThread = 16;
 
 constexpr char kLeaveOut[] =
     "; correct it, or leave out what cannot be packed with --on-error skip";
+constexpr char kMoreMemory[] = "give more, or use fewer threads (--jobs)";
 constexpr char kAllDropped[] = "too much of each of its windows is ignored (--max-ignore)";
 
 }  // namespace
@@ -115,7 +118,11 @@ Status PackRun::Pack(std::vector<PlannedShard> planned) {
         const SampleWork work =
             run.only_label_values ? SampleWork::kLabelValues : SampleWork::kRecord;
         const ShardSequence::Place place = shards.Find(index);
-        return run.encoders.Encode(*place.sample, place.split->geometry, work);
+        try {
+          return run.encoders.Encode(*place.sample, place.split->geometry, work);
+        } catch (const std::bad_alloc&) {
+          return OutOfMemoryError(place.sample->key, kMoreMemory);
+        }
       },
       [&](uint64_t index, EncodedSample encoded) {
         return run.Take(index, std::move(encoded), &shards);

@@ -3,9 +3,11 @@
 #include <png.h>
 
 #include <csetjmp>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
+#include "reader/base/exception_status.h"
 #include "tools/pack/decode/exif_orientation.h"
 #include "tools/pack/rgb_convert.h"
 
@@ -19,6 +21,7 @@ constexpr size_t kHeaderBytes = 33;  // signature and the IHDR chunk
 struct Source {
   std::string_view left;
   std::string error;
+  bool out_of_memory = false;
 };
 
 void OnError(png_structp png, png_const_charp message) {
@@ -27,6 +30,15 @@ void OnError(png_structp png, png_const_charp message) {
 }
 
 void OnWarning(png_structp, png_const_charp) {}
+
+// libpng says "damaged" of a file for which there is no memory, as it does of others.
+png_voidp OnAllocate(png_structp png, png_alloc_size_t bytes) {
+  void* memory = std::malloc(bytes);
+  if (memory == nullptr) static_cast<Source*>(png_get_mem_ptr(png))->out_of_memory = true;
+  return memory;
+}
+
+void OnFree(png_structp, png_voidp memory) { std::free(memory); }
 
 void OnRead(png_structp png, png_bytep out, png_size_t size) {
   auto* source = static_cast<Source*>(png_get_io_ptr(png));
@@ -55,7 +67,8 @@ class PngReader {
  public:
   explicit PngReader(std::string_view file) {
     source_.left = file;
-    png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &source_, OnError, OnWarning);
+    png_ = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &source_, OnError, OnWarning, &source_,
+                                    OnAllocate, OnFree);
     if (png_ != nullptr) info_ = png_create_info_struct(png_);
   }
   ~PngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
@@ -69,7 +82,10 @@ class PngReader {
   bool FencedReadHeader();
   bool FencedReadPixels(uint8_t* samples, size_t row_bytes, uint32_t height);
   void TakePalette(SourceImage* image);
-  Status Damaged() const { return DataLossError("damaged PNG: " + source_.error); }
+  Status Damaged() const {
+    if (source_.out_of_memory) return OutOfMemoryError("libpng");
+    return DataLossError("damaged PNG: " + source_.error);
+  }
 
   Source source_;
   png_structp png_ = nullptr;
@@ -92,6 +108,7 @@ bool PngReader::FencedReadHeader() {
 }
 
 Status PngReader::ReadHeader(uint64_t max_pixels, SourceImage* image) {
+  if (source_.out_of_memory) return OutOfMemoryError("libpng");
   if (info_ == nullptr) return InternalError("libpng does not start: " + source_.error);
   if (!FencedReadHeader()) return Damaged();
   ImageSize size = {png_get_image_height(png_, info_), png_get_image_width(png_, info_)};

@@ -217,6 +217,11 @@ Status SetWriter::Complete() {
   RETURN_IF_ERROR(Report());
   RETURN_IF_ERROR(CheckNoSplitIsEmpty(written_.result));
   all_built_ = true;
+  // The same command goes on from here once more may be skipped, or when inputs were corrected.
+  // Who allows none to be skipped, and yet has them skipped, wants what is left.
+  const uint64_t allowed = options_.on_error.allowed;
+  written_.held_back = folder_->replaces() && allowed > 0 && written_.result.faulty() > allowed;
+  if (written_.held_back) return OkStatus();
   RETURN_IF_ERROR(folder_->Publish());
   progress_.reset();
   writing_.write_report(written_.result);

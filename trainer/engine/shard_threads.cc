@@ -2,8 +2,7 @@
 
 #include <omp.h>
 
-#include <exception>
-#include <string>
+#include "reader/base/exception_status.h"
 
 namespace shardmill {
 namespace {
@@ -11,8 +10,8 @@ namespace {
 Status Fenced(const std::function<Status(int)>& body, int thread) {
   try {
     return body(thread);
-  } catch (const std::exception& exception) {
-    return InternalError(std::string("exception in a micro-shard's thread: ") + exception.what());
+  } catch (...) {
+    return ExceptionStatus("in a micro-shard's thread");
   }
 }
 

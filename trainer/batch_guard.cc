@@ -101,6 +101,7 @@ Status BatchGuard::CheckFinite(const FeedBatch& batch, const LossResult& loss,
 Result<std::optional<OutlierEvent>> BatchGuard::CheckOutlier(const FeedBatch& batch,
                                                              const LossResult& loss,
                                                              bool is_updated) {
+  if (loss.weight_sum == 0) return std::optional<OutlierEvent>();  // no labels, no loss
   const double mean = outliers_.mean();
   const std::optional<double> deviations = outliers_.Add(loss.Mean());
   if (!deviations) return std::optional<OutlierEvent>();

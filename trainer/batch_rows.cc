@@ -3,6 +3,22 @@
 #include "reader/base/status.h"
 
 namespace shardmill {
+namespace {
+
+// Of the only row.
+void TakeOwnSize(BatchRows* row) {
+  Shape& shape = row->images.shape;
+  const bool is_map = row->labels.h == shape.h && row->labels.w == shape.w;
+  shape.h = row->images.row_sizes[0];
+  shape.w = row->images.row_sizes[1];
+  row->images.row_sizes = nullptr;
+  if (!is_map) return;
+  row->labels.h = shape.h;
+  row->labels.w = shape.w;
+}
+
+}  // namespace
+
 BatchRows SelectRows(const BatchRows& rows, int64_t begin, int64_t end) {
   SHARDMILL_CHECK(begin >= 0 && begin <= end && end <= rows.images.shape.n);
   SHARDMILL_CHECK(rows.labels.type != LabelType::kOneHotF32 || rows.labels.classes > 0);
@@ -14,10 +30,12 @@ BatchRows SelectRows(const BatchRows& rows, int64_t begin, int64_t end) {
                          begin * row.Elements() * ImageTypeBytes(rows.images.type);
   selected.images.first_row += begin;
   if (rows.images.lengths != nullptr) selected.images.lengths += begin;
+  if (rows.images.row_sizes != nullptr) selected.images.row_sizes += 2 * begin;
   selected.labels.n = end - begin;
   selected.labels.data =
       static_cast<const char*>(rows.labels.data) + begin * LabelRowBytes(rows.labels);
   if (rows.labels.row_weights != nullptr) selected.labels.row_weights += begin;
+  if (rows.images.row_sizes != nullptr && end - begin == 1) TakeOwnSize(&selected);
   return selected;
 }
 

@@ -13,7 +13,7 @@ struct BatchRows {
   int64_t global_rows = 0;  // of all ranks together
 };
 
-// Rows [begin, end) of these rows.
+// Rows [begin, end) of these rows. A single row of images of several sizes has its own size.
 BatchRows SelectRows(const BatchRows& rows, int64_t begin, int64_t end);
 
 }  // namespace shardmill

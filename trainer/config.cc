@@ -22,6 +22,7 @@ namespace {
 using google::protobuf::FieldDescriptor;
 
 constexpr uint64_t kMaxConfigFileBytes = 1 << 20;
+constexpr size_t kLineWidth = 78;    // with its indentation, a terminal of 80 columns holds it
 constexpr size_t kGroupColumn = 12;  // as wide as the longest name of a group
 
 std::string FlagName(const ConfigOption& option) {
@@ -161,13 +162,25 @@ std::vector<std::string> ConfigLines(const proto::TrainConfig& config) {
   std::vector<std::string> lines;
   std::string group;
   for (const ConfigOption& option : ConfigTable()) {
-    if (group != option.group) {
-      group = option.group;
-      lines.push_back(group + std::string(kGroupColumn - group.size(), ' '));
+    const std::string item =
+        " " + std::string(option.field) + "=" + ConfigValueText(config, option);
+    const bool starts = group != option.group;
+    group = option.group;
+    if (starts || lines.back().size() + item.size() > kLineWidth) {
+      const std::string left = starts ? group : "";
+      lines.push_back(left + std::string(kGroupColumn - left.size(), ' '));
     }
-    lines.back() += " " + std::string(option.field) + "=" + ConfigValueText(config, option);
+    lines.back() += item;
   }
   return lines;
+}
+
+std::vector<std::pair<std::string, std::string>> ConfigTexts(const proto::TrainConfig& config) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const ConfigOption& option : ConfigTable()) {
+    texts.emplace_back(FlagName(option), ConfigValueText(config, option));
+  }
+  return texts;
 }
 
 std::vector<std::string> ConfigDifferences(const proto::TrainConfig& before,

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reader/base/status.h"
@@ -56,8 +57,11 @@ proto::TrainConfig CompleteConfig(const proto::TrainConfig& base, const proto::T
 std::string ConfigToJson(const proto::TrainConfig& config);
 void WriteConfig(const proto::TrainConfig& config, JsonWriter* json);
 
-// For people: a line per group of options, "Model        model=unet width=8 depth=4".
+// For people: each group of options from a new line on, "Model        model=unet width=8 depth=4".
 std::vector<std::string> ConfigLines(const proto::TrainConfig& config);
+
+// Flag and value of each field, "--batch" and "8".
+std::vector<std::pair<std::string, std::string>> ConfigTexts(const proto::TrainConfig& config);
 
 // "batch: 8 → 4" for each field that differs; both complete.
 std::vector<std::string> ConfigDifferences(const proto::TrainConfig& before,

@@ -35,7 +35,7 @@ Options AugmentationOptions() {
       {"flip_vertical", "Augmentation", "P", "The same top to bottom", 0, 1},
       {"train_crop", "Augmentation", "HEIGHTxWIDTH",
        "Trains on crops of this size, anywhere in the image, padded where it is smaller; none: "
-       "whole images"},
+       "whole images, which must have one size"},
       {"scale_least", "Augmentation", "X",
        "Before the crop an image is shown X times as large, drawn from --scale-least to "
        "--scale-most",

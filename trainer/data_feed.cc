@@ -1,6 +1,9 @@
 #include "trainer/data_feed.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -13,6 +16,8 @@ namespace {
 
 // Into how many lengths sequences are sorted: each is a shape that the graph has to plan for.
 constexpr int64_t kLengths = 8;
+
+using RowSize = std::array<uint32_t, 2>;  // height and width
 
 bool IsRagged(const DataTask& task) { return task.sequences && task.image.w == 0; }
 
@@ -52,7 +57,12 @@ Result<BatchLoaderOptions> LoaderOptions(const Dataset& dataset, const DataTask&
     image.padding.emplace();
     image.padding->lengths = PaddedLengths(longest);
   }
-  options.fields = {image, LabelRequest(task, learns)};
+  FieldRequest label = LabelRequest(task, learns);
+  if (task.SizesVary()) {
+    image.padding.emplace().value = 0;
+    if (task.kind == TaskKind::kSegmentation) label.padding.emplace().value = 0;
+  }
+  options.fields = {image, label};
   options.global_batch = batch;
   options.threads = 1;
   return options;
@@ -84,31 +94,80 @@ void LargestShares(const float* shares, int64_t pixels, int64_t classes, uint32_
   }
 }
 
+// Calls `see` with the shape of the image, or sequence, of each record.
+Status ForEachShape(const Dataset& dataset, const DataTask& task, const std::string& split,
+                    const std::function<void(const std::vector<int64_t>&)>& see) {
+  ASSIGN_OR_RETURN(const Dataset::Split* records, dataset.split(split));
+  const auto field = static_cast<size_t>(*dataset.schema().FindField(task.image_field));
+  const std::vector<int64_t>& stored = dataset.schema().fields[field].shape;
+  std::vector<int64_t> shape;
+  for (int i = 0; i < records->shard_count(); ++i) {
+    const ShardReader& shard = records->shard(i);
+    for (uint64_t record = 0; record < shard.records(); ++record) {
+      ASSIGN_OR_RETURN(const std::vector<uint32_t> dims,
+                       shard.VariableDims(record, static_cast<int>(field)));
+      shape = stored;
+      size_t next = 0;
+      for (int64_t& dimension : shape) {
+        if (dimension == kVariableDim) dimension = dims.at(next++);
+      }
+      see(shape);
+    }
+  }
+  return OkStatus();
+}
+
+// Height and width of a row of a padded field.
+RowSize SizeOfRow(const FieldView& view, const FieldSpec& spec, int64_t row) {
+  const uint32_t* length = view.lengths.data() + row * spec.VariableDimCount();
+  const auto next = [&](int64_t dimension) {
+    return dimension == kVariableDim ? *length++ : static_cast<uint32_t>(dimension);
+  };
+  const uint32_t height = next(spec.shape[0]);
+  return {height, next(spec.shape[1])};
+}
+
+// Takes the padding off one row: from lines of `padded` bytes to as many, shorter ones.
+void PackLines(const uint8_t* from, int64_t padded, int64_t lines, int64_t bytes, uint8_t* to) {
+  for (int64_t line = 0; line < lines; ++line) {
+    std::memcpy(to + line * bytes, from + line * padded, static_cast<size_t>(bytes));
+  }
+}
+
 }  // namespace
 
 Result<int64_t> LongestSequence(const Dataset& dataset, const DataTask& task,
                                 const std::string& split) {
   if (!IsRagged(task)) return task.image.w;
-  ASSIGN_OR_RETURN(const Dataset::Split* records, dataset.split(split));
   int64_t longest = 1;
-  for (int i = 0; i < records->shard_count(); ++i) {
-    const ShardReader& shard = records->shard(i);
-    int field = 0;
-    while (dataset.schema().fields[field].name != task.image_field) ++field;
-    for (uint64_t record = 0; record < shard.records(); ++record) {
-      ASSIGN_OR_RETURN(const std::vector<uint32_t> dims, shard.VariableDims(record, field));
-      longest = std::max<int64_t>(longest, dims.at(0));
-    }
-  }
+  RETURN_IF_ERROR(ForEachShape(dataset, task, split, [&](const std::vector<int64_t>& shape) {
+    longest = std::max(longest, shape[0]);
+  }));
   return longest;
+}
+
+Result<DataTask> WithSmallestImages(const Dataset& dataset, const DataTask& task,
+                                    const std::string& split) {
+  if (!task.SizesVary()) return task;
+  DataTask smallest = task;
+  RETURN_IF_ERROR(ForEachShape(dataset, task, split, [&](const std::vector<int64_t>& shape) {
+    Shape& image = smallest.image;
+    image.h = image.h == 0 ? shape[0] : std::min(image.h, shape[0]);
+    image.w = image.w == 0 ? shape[1] : std::min(image.w, shape[1]);
+  }));
+  return smallest;
 }
 
 Result<std::unique_ptr<DataFeed>> DataFeed::OpenTraining(std::shared_ptr<const Dataset> dataset,
                                                          const DataTask& task,
                                                          const TrainingFeedOptions& options) {
   const Learns learns = task.soft_field.empty() ? Learns::kClassIds : Learns::kShares;
+  const DataTask training = TrainingTask(task, options.augment);
+  if (training.SizesVary()) {
+    return InvalidArgumentError("images of several sizes cannot be one batch without a crop");
+  }
   ASSIGN_OR_RETURN(BatchLoaderOptions loader_options,
-                   LoaderOptions(*dataset, task, options.split, options.batch, learns));
+                   LoaderOptions(*dataset, training, options.split, options.batch, learns));
   loader_options.augment = options.augment;
   loader_options.threads = options.threads;
   loader_options.trace_spans = options.trace_spans;
@@ -127,9 +186,8 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenTraining(std::shared_ptr<const D
   loader_options.io = options.io;
   ASSIGN_OR_RETURN(std::unique_ptr<BatchLoader> loader,
                    BatchLoader::Open(std::move(dataset), loader_options));
-  return std::unique_ptr<DataFeed>(new DataFeed(TrainingTask(task, options.augment),
-                                                learns == Learns::kShares, std::move(loader),
-                                                options.rank, options.ranks));
+  return std::unique_ptr<DataFeed>(new DataFeed(training, learns == Learns::kShares,
+                                                std::move(loader), options.rank, options.ranks));
 }
 
 Result<std::unique_ptr<DataFeed>> DataFeed::OpenEvaluation(std::shared_ptr<const Dataset> dataset,
@@ -147,10 +205,15 @@ Result<std::unique_ptr<DataFeed>> DataFeed::OpenEvaluation(std::shared_ptr<const
   loader_options.order = Order::kStored;
   loader_options.tail = TailPolicy::kPartial;
   loader_options.io = io;
-  ASSIGN_OR_RETURN(std::unique_ptr<BatchLoader> loader,
-                   BatchLoader::Open(std::move(dataset), loader_options));
-  return std::unique_ptr<DataFeed>(
+  ASSIGN_OR_RETURN(std::unique_ptr<BatchLoader> loader, BatchLoader::Open(dataset, loader_options));
+  std::unique_ptr<DataFeed> feed(
       new DataFeed(task, /*learns_shares=*/false, std::move(loader), rank, ranks));
+  const RecordSchema& schema = dataset->schema();
+  feed->image_spec_ = schema.fields[*schema.FindField(task.image_field)];
+  if (!task.label_field.empty()) {
+    feed->label_spec_ = schema.fields[*schema.FindField(task.label_field)];
+  }
+  return feed;
 }
 
 Result<std::optional<FeedBatch>> DataFeed::Next() {
@@ -179,7 +242,50 @@ Result<std::optional<FeedBatch>> DataFeed::Next() {
   } else {
     batch.labels.data = batch.lease.field(task_.label_field).data;
   }
+  if (task_.SizesVary()) RETURN_IF_ERROR(TakeOffPadding(&batch));
   return std::optional<FeedBatch>(std::move(batch));
+}
+
+// Makes rows of several sizes dense, each at the place where its padded row was.
+Status DataFeed::TakeOffPadding(FeedBatch* batch) const {
+  const FieldView& image = batch->lease.field(task_.image_field);
+  Shape& padded = batch->images.shape;
+  padded.h = image.shape[1];
+  padded.w = image.shape[2];
+  const int64_t bytes = padded.c * ImageTypeBytes(task_.image_type);
+  batch->own_pixels.resize(static_cast<size_t>(padded.Pixels() * bytes));
+  for (int64_t row = 0; row < padded.n; ++row) {
+    const auto [height, width] = SizeOfRow(image, image_spec_, row);
+    batch->row_sizes.insert(batch->row_sizes.end(), {height, width});
+    const int64_t first = row * padded.h * padded.w * bytes;
+    PackLines(image.data + first, padded.w * bytes, height, width * bytes,
+              batch->own_pixels.data() + first);
+  }
+  batch->images.data = batch->own_pixels.data();
+  batch->images.row_sizes = batch->row_sizes.data();
+  return task_.kind == TaskKind::kSegmentation ? TakeOffPaddingOfLabels(batch) : OkStatus();
+}
+
+Status DataFeed::TakeOffPaddingOfLabels(FeedBatch* batch) const {
+  const FieldView& label = batch->lease.field(task_.label_field);
+  LabelBatch& labels = batch->labels;
+  labels.h = label.shape[1];
+  labels.w = label.shape[2];
+  const int64_t bytes = task_.label_type == LabelType::kIndexU8 ? 1 : 2;
+  batch->own_labels.resize(static_cast<size_t>((labels.n * LabelRowBytes(labels) + 1) / 2));
+  auto* const ids = reinterpret_cast<uint8_t*>(batch->own_labels.data());
+  for (int64_t row = 0; row < labels.n; ++row) {
+    const auto [height, width] = SizeOfRow(label, label_spec_, row);
+    if (height != batch->row_sizes[2 * row] || width != batch->row_sizes[2 * row + 1]) {
+      return DataLossError("record " + std::to_string(batch->lease.records()[row]) +
+                           " of the split: image and label differ in size; pack the data set "
+                           "again");
+    }
+    const int64_t first = row * LabelRowBytes(labels);
+    PackLines(label.data + first, labels.w * bytes, height, width * bytes, ids + first);
+  }
+  labels.data = ids;
+  return OkStatus();
 }
 
 // The shares themselves, or the classes they speak for.

@@ -4,7 +4,8 @@
 // the last batch of an epoch are left out of that epoch (another order chooses others in the
 // next). Evaluation: stored order, one epoch, every record exactly once, the last batch smaller.
 // Sequences of varying length are padded to one of a few lengths, the same for all ranks; training
-// puts sequences of similar length into a batch. Training may augment images (see
+// puts sequences of similar length into a batch. Images of several sizes train in crops of one
+// size; evaluation has each as it is (ImageBatch::row_sizes). Training may augment images (see
 // input_augmentation.h) and learn soft labels; evaluation sees images as they are stored, and class
 // ids always. The loader works in threads of its own. Not for concurrent use.
 #pragma once
@@ -20,6 +21,7 @@
 #include "reader/base/status.h"
 #include "reader/batch_loader.h"
 #include "reader/dataset.h"
+#include "reader/schema.h"
 #include "trainer/batch_rows.h"
 #include "trainer/data_task.h"
 #include "trainer/tensor.h"
@@ -31,7 +33,9 @@ struct FeedBatch {
   Batch lease;
   ImageBatch images;
   LabelBatch labels;
-  std::vector<uint16_t> own_labels;  // class ids that were made from shares
+  std::vector<uint16_t> own_labels;  // class ids that were made from shares, or are without padding
+  std::vector<uint8_t> own_pixels;   // images of several sizes without padding
+  std::vector<uint32_t> row_sizes;   // height and width of each
 
   BatchRows rows() const { return {images, labels, lease.global_rows()}; }
 };
@@ -59,8 +63,14 @@ struct TrainingFeedOptions {
 Result<int64_t> LongestSequence(const Dataset& dataset, const DataTask& task,
                                 const std::string& split);
 
+// The task with the least height and the least width of the images of the split; the same task
+// where all have one size.
+Result<DataTask> WithSmallestImages(const Dataset& dataset, const DataTask& task,
+                                    const std::string& split);
+
 class DataFeed {
  public:
+  // InvalidArgument for images of several sizes without a crop.
   static Result<std::unique_ptr<DataFeed>> OpenTraining(std::shared_ptr<const Dataset> dataset,
                                                         const DataTask& task,
                                                         const TrainingFeedOptions& options);
@@ -84,11 +94,14 @@ class DataFeed {
         rank_(rank),
         ranks_(ranks) {}
   Status SetShares(FeedBatch* batch) const;
+  Status TakeOffPadding(FeedBatch* batch) const;
+  Status TakeOffPaddingOfLabels(FeedBatch* batch) const;
 
   DataTask task_;
   bool learns_shares_;
   std::unique_ptr<BatchLoader> loader_;
   uint32_t rank_, ranks_;
+  FieldSpec image_spec_, label_spec_;  // as stored, of evaluations
 };
 
 }  // namespace shardmill

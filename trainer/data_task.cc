@@ -45,15 +45,16 @@ Status FindImage(const RecordSchema& schema, DataTask* task) {
   if (!index) return FindSequence(schema, task);
   const FieldSpec& field = schema.fields[*index];
   const std::string name = "image field '" + field.name + "' ";
-  if (!field.IsFixedShape()) {
+  if (field.shape[2] == kVariableDim) {
     return InvalidArgumentError(name +
-                                "holds images of different sizes; pack the data set with --crop "
-                                "or --resize");
+                                "holds images with different numbers of channels; a network "
+                                "reads one number of them");
   }
   RETURN_IF_ERROR(SetType(field, name, task));
+  task->image.c = field.shape[2];
+  if (!field.IsFixedShape()) return OkStatus();
   task->image.h = field.shape[0];
   task->image.w = field.shape[1];
-  task->image.c = field.shape[2];
   return OkStatus();
 }
 
@@ -99,6 +100,10 @@ Status FindSoftLabel(const RecordSchema& schema, const std::string& name, DataTa
     return InvalidArgumentError("--soft-labels: field '" + name +
                                 "' and the class ids are not both of pixels or both of records");
   }
+  if (is_map && task->SizesVary()) {
+    return InvalidArgumentError("--soft-labels: field '" + name +
+                                "' has one size, but the images have several");
+  }
   task->kind = kind;
   task->soft_field = name;
   task->label_h = is_map ? shape[0] : 1;
@@ -121,9 +126,12 @@ Status FindLabel(const RecordSchema& schema, DataTask* task) {
         "named by --soft-labels");
   }
   const FieldSpec& field = schema.fields[*index];
-  if (!field.IsFixedShape()) {
-    return InvalidArgumentError("label field '" + field.name +
-                                "' varies in size; pack the data set with --crop or --resize");
+  const bool sizes_vary = task->kind == TaskKind::kSegmentation && task->SizesVary();
+  if (field.IsFixedShape() == sizes_vary) {
+    return InvalidArgumentError("label field '" + field.name + "' " +
+                                (sizes_vary ? "has one size" : "varies in size") +
+                                ", other than the images; pack the data set with --crop or "
+                                "--resize");
   }
   ASSIGN_OR_RETURN(const LabelExpander expander,
                    LabelExpander::Create(field, schema, Delivery::kIndex));
@@ -131,6 +139,8 @@ Status FindLabel(const RecordSchema& schema, DataTask* task) {
   task->label_field = field.name;
   task->label_type = delivered.dtype == DType::kU8 ? LabelType::kIndexU8 : LabelType::kIndexU16;
   if (task->kind == TaskKind::kClassification) return OkStatus();
+  task->label_h = task->label_w = 0;
+  if (sizes_vary) return OkStatus();
   task->label_h = delivered.shape[0];
   task->label_w = delivered.shape[1];
   return CheckLabelSize(*task);

@@ -1,6 +1,5 @@
-// What a packed data set asks of a network: images of one size, or sequences of feature vectors,
-// in; a class per pixel, per image or per sequence out. Plain data and pure functions, safe from
-// any thread.
+// What a packed data set asks of a network: images, or sequences of feature vectors, in; a class
+// per pixel, per image or per sequence out. Plain data and pure functions, safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -28,16 +27,21 @@ struct DataTask {
   TaskKind kind = TaskKind::kSegmentation;
   std::string image_field;
   ImageType image_type = ImageType::kU8;
-  Shape image;  // n is 0; of sequences h is 1, w the frames (0: they vary), c the features
+  // n is 0. Of images of several sizes h and w are 0; of sequences h is 1, w the frames (0: they
+  // vary) and c the features.
+  Shape image;
   bool sequences = false;
   // Class ids; empty: only soft_field has labels, and the largest share of a pixel is its class.
   std::string label_field;
   LabelType label_type = LabelType::kIndexU8;  // of class ids: always an index
   std::string soft_field;  // f32, a share per class, which training learns; empty: the class ids
-  int64_t label_h = 1;
+  int64_t label_h = 1;     // of class maps: as the image
   int64_t label_w = 1;
   std::vector<std::string> classes;  // names, in the order of the ids
   std::optional<uint32_t> ignore;
+
+  // Images of several sizes: training needs a crop; evaluation takes each as it is.
+  bool SizesVary() const { return !sequences && image.h == 0; }
 };
 
 // `soft_labels`: the field of soft labels; "none": there is none. InvalidArgument says what the

@@ -5,6 +5,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "proto/manifest.pb.h"
 #include "reader/base/interrupt.h"
 #include "reader/console/json_writer.h"
 #include "reader/console/terminal.h"
@@ -13,8 +14,10 @@
 #include "trainer/comm/job_end.h"
 #include "trainer/evaluation.h"
 #include "trainer/logs/console.h"
+#include "trainer/network.h"
 #include "trainer/prediction/pictures.h"
 #include "trainer/prediction/sliding_window.h"
+#include "trainer/rank_facts.h"
 #include "trainer/scorer.h"
 #include "trainer/scorer_flags.h"
 #include "trainer/train_command.h"
@@ -94,6 +97,15 @@ Result<std::unique_ptr<BatchEngine>> MakeEngine(const EvaluateOptions& options, 
   return CreateSlidingEngine(scorer->graph.get(), ranks, windows);
 }
 
+// What all ranks must agree on.
+std::vector<RankFact> FactsOf(const EvaluateOptions& options, const Scorer& scorer) {
+  const proto::Manifest& manifest = scorer.dataset->manifest();
+  return {{"the data set", manifest.dataset_id() + " (manifest " + manifest.digest() + ")"},
+          {"the hash of the weights", WeightsHash(scorer.graph.get())},
+          {"--split", options.scorer.split},
+          {"--batch", std::to_string(options.batch)}};
+}
+
 Result<int> EvaluateOnRanks(const EvaluateOptions& options, Communicator* ranks) {
   Result<Scorer> scorer = PrepareScorer(options.scorer, ranks);
   Status own = scorer.status();
@@ -103,7 +115,8 @@ Result<int> EvaluateOnRanks(const EvaluateOptions& options, Communicator* ranks)
     own = made.status();
     if (made.ok()) engine = std::move(made).value();
   }
-  const Status ready = AgreeOnStatus(ranks, own, "preparation");
+  Status ready = AgreeOnStatus(ranks, own, "preparation");
+  if (ready.ok()) ready = CompareFacts(ranks, FactsOf(options, *scorer));
   if (!ready.ok()) return EndJob(ranks, ready, Known::kOnAllRanks);
   EvaluationOptions evaluation;
   evaluation.split = options.scorer.split;
@@ -138,6 +151,13 @@ void AddEvaluateCommand(CommandLine* commands) {
   auto options = std::make_shared<EvaluateOptions>();
   CLI::App* app = commands->Add("evaluate", "Scores a checkpoint on a split of a data set.",
                                 [options] { return RunEvaluate(*options); });
+  app->footer(
+      "Examples:\n"
+      "  shardmill-train evaluate SHARDS --checkpoint run/best.ckpt\n"
+      "  shardmill-train evaluate SHARDS --checkpoint run/best.ckpt --split test --confusion "
+      "c.png\n"
+      "  shardmill-train evaluate SHARDS --checkpoint run/best.ckpt --window 352x480\n"
+      "  mpirun -np 2 shardmill-train evaluate SHARDS --checkpoint run/best.ckpt");
   options->flags.AddTo(app, &options->scorer);
   app->add_option("--batch", options->batch, "Records per batch")
       ->capture_default_str()

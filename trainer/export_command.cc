@@ -57,6 +57,12 @@ void AddExportCommand(CommandLine* commands) {
       "export",
       "Writes the weights of a checkpoint as safetensors, named and laid out for PyTorch.",
       [options] { return RunExport(*options); });
+  app->footer(
+      "Example, in Python from there on:\n"
+      "  shardmill-train export run/best.ckpt --output w.safetensors\n"
+      "  model.load_state_dict(safetensors.torch.load_file('w.safetensors'))\n\n"
+      "Layer a/b is module a.b. The mean and deviation of the images are in the metadata of the "
+      "file.");
   app->add_option("CHECKPOINT", options->checkpoint, "Checkpoint file, such as run/best.ckpt")
       ->required()
       ->type_name("");

@@ -1,5 +1,6 @@
 #include "trainer/graph_implementation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -9,6 +10,10 @@
 
 namespace shardmill {
 namespace {
+
+// Images of several sizes may come in any number of them: the plan that was not used for the
+// longest time gives way.
+constexpr int kMostPlans = 32;  // of evaluation
 
 Status CheckOptions(const ModelSpec& model, const GraphOptions& options) {
   const size_t channels = static_cast<size_t>(model.input_channels);
@@ -71,16 +76,35 @@ Result<std::unique_ptr<GraphPlan>> Graph::Implementation::MakePlan(const Shape& 
 }
 
 Result<GraphPlan*> Graph::Implementation::PlanFor(const Shape& images, Phase phase) {
-  for (const auto& plan : plans_) {
-    if (plan->images_shape() == images && plan->phase() == phase) return plan.get();
+  const auto fits = [&](const std::unique_ptr<GraphPlan>& plan) {
+    return plan->images_shape() == images && plan->phase() == phase;
+  };
+  const auto known = std::find_if(plans_.begin(), plans_.end(), fits);
+  if (known != plans_.end()) {
+    std::rotate(known, known + 1, plans_.end());
+    return plans_.back().get();
   }
   ASSIGN_OR_RETURN(std::unique_ptr<GraphPlan> plan, MakePlan(images, phase));
   if (Status status = GrowArena(plan->arena_bytes()); !status.ok()) {
     return status.WithContext("the activations of " + ShapeText(images));
   }
   plan->Bind(arena_.data());
+  RETURN_IF_ERROR(DropOldPlans());
   plans_.push_back(std::move(plan));
   return plans_.back().get();
+}
+
+// Of evaluation only: captured steps may need what plans of training hold.
+Status Graph::Implementation::DropOldPlans() {
+  const auto is_dropped = [](const std::unique_ptr<GraphPlan>& plan) {
+    return plan->phase() == Phase::kEvaluation;
+  };
+  if (std::count_if(plans_.begin(), plans_.end(), is_dropped) < kMostPlans) return OkStatus();
+  RETURN_IF_ERROR(stream_->Synchronize());
+  const auto oldest = std::find_if(plans_.begin(), plans_.end(), is_dropped);
+  if (current_ == oldest->get()) current_ = nullptr;
+  plans_.erase(oldest);
+  return OkStatus();
 }
 
 Status Graph::Implementation::GrowArena(int64_t bytes) {
@@ -122,7 +146,7 @@ Status Graph::Implementation::SetLoss(const LossOptions& options) {
 }
 
 Status Graph::Implementation::Forward(const ImageBatch& images, Phase phase) {
-  SHARDMILL_CHECK(images.data != nullptr);
+  SHARDMILL_CHECK(images.data != nullptr && images.row_sizes == nullptr);
   ASSIGN_OR_RETURN(GraphPlan* const plan, PlanFor(images.shape, phase));
   current_ = plan;
   limit_is_known_ = false;

@@ -93,6 +93,7 @@ class Graph::Implementation {
   double* ProbabilityLimit() const { return WeightSum() + 3; }
 
   Status GrowArena(int64_t bytes);
+  Status DropOldPlans();
   Status SelectHardPixels(LossCall* call);
   Result<double> FindProbabilityLimit(const LossCall& call);
   Status ReportDone(const LayerParameters& parameters, const GradientDone& done);

@@ -22,9 +22,11 @@ Status CheckFits(const Augment& augment, const DataTask& task) {
   if (task.kind == TaskKind::kSegmentation && !task.ignore &&
       MayReachOutside(augment, task.image.h, task.image.w)) {
     return InvalidArgumentError(
-        "with this --train-crop and --scale-least the crop may reach over the edge of the image, "
-        "but the data set has no ignore value to stand there: use a smaller crop or a larger "
-        "--scale-least, or pack the data set with --ignore");
+        "with this --train-crop and --scale-least the crop may reach over the edge of the image "
+        "(the smallest is " +
+        std::to_string(task.image.h) + " high × " + std::to_string(task.image.w) +
+        " wide), but the data set has no ignore value to stand there: use a smaller crop or a "
+        "larger --scale-least, or pack the data set with --ignore");
   }
   if (!augment.ChangesColors()) return OkStatus();
   if (task.image_type == ImageType::kF32) {

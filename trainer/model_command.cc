@@ -32,6 +32,10 @@ void AddModelCommand(CommandLine* commands) {
   CLI::App* app =
       commands->Add("model", "Prints the layers of a model, in the form of --model FILE.",
                     [options] { return RunModel(*options); });
+  app->footer(
+      "Example, a model of one's own:\n"
+      "  shardmill-train model unet --width 8 > my.txtpb\n"
+      "  shardmill-train SHARDS --model my.txtpb     after changes of the layers in it");
   app->add_option("MODEL", options->model, "Name of a model, or a file to check")
       ->required()
       ->type_name("");

@@ -46,24 +46,25 @@ class Prediction {
       if (!batch) break;
       const auto [shard, record] = split->Locate(batch->lease.records().front());
       ASSIGN_OR_RETURN(const proto::RecordMeta meta, shard->ReadMeta(record));
-      RETURN_IF_ERROR(scorer_.task.kind == TaskKind::kSegmentation ? PredictMap(meta, *batch)
-                                                                   : PredictClass(meta, *batch));
+      const ImageBatch image = SelectRows(batch->rows(), 0, 1).images;
+      RETURN_IF_ERROR(scorer_.task.kind == TaskKind::kSegmentation ? PredictMap(meta, image)
+                                                                   : PredictClass(meta, image));
     }
     return writer_.Close();
   }
 
  private:
-  Status PredictMap(const proto::RecordMeta& meta, const FeedBatch& batch) {
-    const Shape& shape = batch.images.shape;
+  Status PredictMap(const proto::RecordMeta& meta, const ImageBatch& image) {
+    const Shape& shape = image.shape;
     if (!canvas_ || canvas_->height() != shape.h || canvas_->width() != shape.w) {
       canvas_.emplace(shape.h, shape.w, scorer_.graph->classes());
     }
-    RETURN_IF_ERROR(windows_.Predict(batch.images, 0, &*canvas_));
-    return writer_.Add(meta, batch.images, 0, *canvas_);
+    RETURN_IF_ERROR(windows_.Predict(image, 0, &*canvas_));
+    return writer_.Add(meta, image, 0, *canvas_);
   }
 
-  Status PredictClass(const proto::RecordMeta& meta, const FeedBatch& batch) {
-    RETURN_IF_ERROR(scorer_.graph->Forward(batch.images, Phase::kEvaluation));
+  Status PredictClass(const proto::RecordMeta& meta, const ImageBatch& image) {
+    RETURN_IF_ERROR(scorer_.graph->Forward(image, Phase::kEvaluation));
     std::vector<float> logits(scorer_.graph->classes());
     RETURN_IF_ERROR(scorer_.graph->ReadLogits(logits.data()));
     return writer_.AddClass(meta, logits.data());
@@ -107,6 +108,13 @@ void AddPredictCommand(CommandLine* commands) {
   CLI::App* app =
       commands->Add("predict", "Writes what a checkpoint predicts as pictures, or as a table.",
                     [options] { return RunPredict(*options); });
+  app->footer(
+      "Examples:\n"
+      "  shardmill-train predict SHARDS --checkpoint run/best.ckpt --output pictures --limit 20\n"
+      "  shardmill-train predict TILES --checkpoint run/best.ckpt --output pictures --stitch\n\n"
+      "Each image is read as it is stored: pack images that the network has not seen with the "
+      "crop\n"
+      "or size it was trained on.");
   options->flags.AddTo(app, &options->scorer);
   app->add_option(
          "--output", options->output.folder,

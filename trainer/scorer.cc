@@ -6,6 +6,7 @@
 
 #include "proto/checkpoint.pb.h"
 #include "trainer/checkpoint.h"
+#include "trainer/data_feed.h"
 #include "trainer/network.h"
 #include "trainer/weight_average.h"
 
@@ -76,7 +77,9 @@ Result<Scorer> PrepareScorer(const ScorerOptions& options, Communicator* ranks) 
   ASSIGN_OR_RETURN(scorer.dataset, Dataset::Open(options.dataset, options.split));
   ASSIGN_OR_RETURN(scorer.task, DescribeTask(scorer.dataset->schema(),
                                              SoftLabelsOf(checkpoint, *scorer.dataset)));
-  ASSIGN_OR_RETURN(scorer.graph, RestoreGraph(checkpoint, scorer.task, scorer.device.ops.get()));
+  ASSIGN_OR_RETURN(const DataTask smallest,
+                   WithSmallestImages(*scorer.dataset, scorer.task, options.split));
+  ASSIGN_OR_RETURN(scorer.graph, RestoreGraph(checkpoint, smallest, scorer.device.ops.get()));
   return scorer;
 }
 

@@ -3,8 +3,10 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "CLI/App.hpp"
@@ -74,8 +76,11 @@ std::string DataLine(const TrainSetup& setup) {
             " classes";
     return line;
   }
-  line += "; " + std::to_string(task.image.h) + " high × " + std::to_string(task.image.w) +
-          " wide × " + std::to_string(task.image.c) + " channels, " +
+  line += "; " +
+          (task.SizesVary() ? "of several sizes"
+                            : std::to_string(task.image.h) + " high × " +
+                                  std::to_string(task.image.w) + " wide") +
+          " × " + std::to_string(task.image.c) + " channels, " +
           std::to_string(task.classes.size()) + " classes";
   if (task.ignore) line += ", " + std::to_string(*task.ignore) + " is ignored";
   return line;
@@ -210,6 +215,15 @@ Known WhoKnows(const Status& status) {
   return status.code() == StatusCode::kCancelled ? Known::kOnAllRanks : Known::kHere;
 }
 
+// What is left of a run whose disk failed it, and how it goes on.
+Status WithRemedy(const Status& status, const TrainSetup& setup) {
+  std::error_code error;
+  const std::string last = setup.OutputPath(kLastCheckpoint);
+  if (status.code() != StatusCode::kIo || !std::filesystem::exists(last, error)) return status;
+  return IoError(status.message() + "; " + last +
+                 " of before is whole: once there is room, go on from it with --resume");
+}
+
 Result<int> TrainOnRanks(const TrainOptions& options, const TrainRequest& request) {
   Communicator* const ranks = request.communicator;
   TrainRequest complete = request;
@@ -233,7 +247,9 @@ Result<int> TrainOnRanks(const TrainOptions& options, const TrainRequest& reques
   }
   // The setup owns the buffers of calls that may be under way when a step fails.
   const auto summary = Train(&*setup, &console);
-  if (!summary.ok()) return EndJob(ranks, summary.status(), WhoKnows(summary.status()));
+  if (!summary.ok()) {
+    return EndJob(ranks, WithRemedy(summary.status(), *setup), WhoKnows(summary.status()));
+  }
   if (ranks->rank() == 0) {
     options.json ? PrintJson(*setup, *summary) : PrintResults(*setup, *summary);
   }

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <system_error>
 
 #include "proto/manifest.pb.h"
@@ -15,6 +16,7 @@
 #include "trainer/data_feed.h"
 #include "trainer/input_augmentation.h"
 #include "trainer/network.h"
+#include "trainer/rank_facts.h"
 #include "trainer/step_memory_of.h"
 
 namespace shardmill {
@@ -101,7 +103,16 @@ Status OpenData(TrainSetup* setup) {
     }
   }
   ASSIGN_OR_RETURN(setup->task, DescribeTask(setup->dataset->schema(), config.soft_labels()));
-  ASSIGN_OR_RETURN(setup->augment, InputAugmentation(config, setup->task));
+  ASSIGN_OR_RETURN(const DataTask smallest,
+                   WithSmallestImages(*setup->dataset, setup->task, config.train_split()));
+  ASSIGN_OR_RETURN(setup->augment, InputAugmentation(config, smallest));
+  if (setup->task.SizesVary() && !setup->augment.HasCrop()) {
+    return InvalidArgumentError(
+        config.dataset() + " has images of several sizes, the smallest " +
+        std::to_string(smallest.image.h) + " high and " + std::to_string(smallest.image.w) +
+        " wide: train on windows of one size with --train-crop HEIGHTxWIDTH (evaluation takes "
+        "whole images), or pack the data set with --crop or --resize");
+  }
   const auto batch = static_cast<uint64_t>(config.batch());
   setup->steps_per_epoch = setup->train_records / batch;
   if (setup->steps_per_epoch == 0) {
@@ -139,10 +150,13 @@ Status BuildEngine(const std::function<Result<std::unique_ptr<Graph>>()>& make_g
 }
 
 // What the network must be able to work on: the smaller one of training and evaluation.
-DataTask SmallestTask(const TrainSetup& setup) {
+Result<DataTask> SmallestTask(const TrainSetup& setup) {
   DataTask task = TrainingTask(setup.task, setup.augment);
-  task.image.h = std::min(task.image.h, setup.task.image.h);
-  task.image.w = std::min(task.image.w, setup.task.image.w);
+  if (setup.val_records == 0) return task;
+  ASSIGN_OR_RETURN(const DataTask evaluated,
+                   WithSmallestImages(*setup.dataset, setup.task, setup.config.val_split()));
+  task.image.h = std::min(task.image.h, evaluated.image.h);
+  task.image.w = std::min(task.image.w, evaluated.image.w);
   return task;
 }
 
@@ -163,11 +177,11 @@ Status BuildNetwork(const proto::Model* stored, TrainSetup* setup) {
   loss.label_smoothing = config.label_smoothing();
   loss.hard_probability = config.ohem();
   loss.hard_share = config.ohem_share();
+  ASSIGN_OR_RETURN(const DataTask smallest, SmallestTask(*setup));
   RETURN_IF_ERROR(BuildEngine(
       [&]() -> Result<std::unique_ptr<Graph>> {
-        ASSIGN_OR_RETURN(
-            std::unique_ptr<Graph> graph,
-            CreateNetwork(config, SmallestTask(*setup), scale, setup->device.ops.get(), stored));
+        ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph,
+                         CreateNetwork(config, smallest, scale, setup->device.ops.get(), stored));
         RETURN_IF_ERROR(graph->SetLoss(loss));
         return graph;
       },
@@ -188,8 +202,10 @@ Status BuildOptimizer(TrainSetup* setup) {
   ASSIGN_OR_RETURN(setup->optimizer,
                    Optimizer::Create(options, OptimizerRanges(setup->graph->parameters())));
   if (config.ema() > 0) {
-    ASSIGN_OR_RETURN(setup->average,
-                     WeightAverage::Create(config.ema(), &setup->graph->parameters()));
+    Result<WeightAverage> average =
+        WeightAverage::Create(config.ema(), &setup->graph->parameters());
+    if (!average.ok()) return average.status().WithContext("--ema");
+    setup->average = std::move(average).value();
   }
   ScheduleOptions& schedule = setup->schedule;
   ASSIGN_OR_RETURN(schedule.kind, ParseScheduleKind(config.schedule()));
@@ -326,9 +342,15 @@ Status MakeOutputReady(const TrainRequest& request, const TrainSetup& setup) {
 
 // What a run goes on with where nothing is given. The limit on steps says when one process stops,
 // so it is none of the run's own.
-proto::TrainConfig ConfigToResume(const LoadedCheckpoint& checkpoint) {
+proto::TrainConfig ConfigToResume(const LoadedCheckpoint& checkpoint,
+                                  const proto::TrainConfig& given) {
   proto::TrainConfig config = checkpoint.description().config();
   config.clear_limit_steps();
+  if (given.has_model() && given.model() != config.model()) {
+    // Those of the other model say nothing of this one.
+    config.clear_width();
+    config.clear_depth();
+  }
   return config;
 }
 
@@ -342,12 +364,28 @@ const proto::Model* StoredModel(const TrainRequest& request, const LoadedCheckpo
   return &checkpoint->description().model().layers();
 }
 
+// What all ranks must agree on. Folders may have other names on other hosts, and the number of
+// threads and the way of reading change no result that is promised.
+std::vector<RankFact> FactsOf(const TrainSetup& setup) {
+  const std::set<std::string> own = {"--dataset", "--output", "--io", "--threads",
+                                     "--loader-threads"};
+  const proto::Manifest& manifest = setup.dataset->manifest();
+  std::vector<RankFact> facts = {
+      {"the version of the program", setup.description.environment().program_version()},
+      {"the data set", manifest.dataset_id() + " (manifest " + manifest.digest() + ")"}};
+  for (const auto& [flag, value] : ConfigTexts(setup.config)) {
+    if (own.count(flag) == 0) facts.push_back({flag, value});
+  }
+  return facts;
+}
+
 Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoint* checkpoint) {
   TrainSetup setup;
   setup.communicator = request.communicator;
   setup.trace = request.trace;
   setup.config = CompleteConfig(
-      checkpoint != nullptr ? ConfigToResume(*checkpoint) : proto::TrainConfig(), request.given);
+      checkpoint != nullptr ? ConfigToResume(*checkpoint, request.given) : proto::TrainConfig(),
+      request.given);
   RETURN_IF_ERROR(CheckConfig(setup.config));
   if (request.measure_only) {
     setup.config.set_batch(request.communicator->size() * setup.config.accumulate());
@@ -410,6 +448,7 @@ Result<TrainSetup> PrepareTraining(const TrainRequest& request) {
   // Nothing is exchanged from here until all ranks are ready or have failed.
   Result<TrainSetup> setup = PrepareOwn(request, checkpoint ? &*checkpoint : nullptr);
   RETURN_IF_ERROR(AgreeOnStatus(request.communicator, setup.status(), "preparation"));
+  RETURN_IF_ERROR(CompareFacts(request.communicator, FactsOf(*setup)));
   return setup;
 }
 

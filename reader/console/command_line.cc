@@ -80,6 +80,38 @@ std::string ValueCountMessage(const CLI::App& root, const CLI::Error& error) {
   return EscapeControl(error.what());
 }
 
+// "--batch-size" → {"batch", "size"}
+std::vector<std::string> WordsOf(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (const char c : name) {
+    if (c != '-' && c != '_') {
+      words.back() += c;
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+// A candidate whose words are all among those of `name`, as "batch" for "batch_size", or are their
+// initials, as "lr" for "learning_rate".
+std::string NameOfWords(std::string_view name, const std::vector<std::string>& candidates) {
+  const std::vector<std::string> words = WordsOf(name);
+  if (words.size() < 2) return "";
+  std::string initials;
+  for (const std::string& word : words) initials += word[0];
+  for (const std::string& candidate : candidates) {
+    const std::vector<std::string> parts = WordsOf(candidate);
+    const auto is_word = [&](const std::string& part) {
+      return std::find(words.begin(), words.end(), part) != words.end();
+    };
+    if (parts == std::vector<std::string>{initials}) return candidate;
+    if (!parts.empty() && std::all_of(parts.begin(), parts.end(), is_word)) return candidate;
+  }
+  return "";
+}
+
 // A full disk or a closed pipe behind stdout must not look like success.
 Status FlushOutput() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return OkStatus();
@@ -99,7 +131,7 @@ std::string NearestName(std::string_view word, const std::vector<std::string>& c
       best = candidate;
     }
   }
-  return best;
+  return best.empty() ? NameOfWords(word, candidates) : best;
 }
 
 CommandLine::CommandLine(std::string program, std::string description, std::string version)
@@ -134,11 +166,17 @@ int CommandLine::Run(int argc, const char* const* argv) {
 
 void CommandLine::SetDefault(const std::string& name) {
   default_command_ = name;
+  size_t longest = 0;
+  for (const Command& command : commands_) {
+    longest = std::max(longest, command.app->get_name().size());
+  }
   std::string footer;
   for (const Command& command : commands_) {
     const CLI::App* app = command.app;
     if (app->get_name() == name) continue;
-    footer += "  " + program_ + " " + app->get_name() + "  " + app->get_description() + "\n";
+    footer += "  " + program_ + " " + app->get_name() +
+              std::string(longest + 2 - app->get_name().size(), ' ') + app->get_description() +
+              "\n";
   }
   if (!footer.empty()) app_->get_subcommand(name)->footer("Other commands:\n" + footer);
 }

@@ -97,7 +97,8 @@ class CommandLine {
   bool silent_ = false;
 };
 
-// The candidate nearest to `word` when it is near enough to be a typing mistake, else empty.
+// The candidate nearest to `word` when it is near enough to be a typing mistake, or else one that
+// shares its words ("batch" for "batch_size") or is their initials; else empty.
 std::string NearestName(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace shardmill

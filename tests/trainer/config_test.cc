@@ -146,7 +146,10 @@ TEST(Config, MissingFileIsNotFound) {
 
 TEST(Config, LinesForPeopleHoldEveryField) {
   std::string text;
-  for (const std::string& line : ConfigLines(CompleteConfig({}, {}))) text += line + "\n";
+  for (const std::string& line : ConfigLines(CompleteConfig({}, {}))) {
+    EXPECT_LE(line.size(), 78u) << line;
+    text += line + "\n";
+  }
   EXPECT_NE(text.find("\nModel        model=unet width=0 depth=0\n"), std::string::npos) << text;
   const auto* descriptor = proto::TrainConfig::descriptor();
   for (int i = 0; i < descriptor->field_count(); ++i) {

@@ -112,6 +112,44 @@ TEST_F(DataFeedTest, BatchShowsImagesAndLabelsAsStored) {
   EXPECT_GT(reds, 20);
 }
 
+TEST(SeveralSizes, EvaluationShowsEachImageAsItIs) {
+  ShapeDatasetOptions options;
+  options.several_sizes = true;
+  auto dataset = Dataset::Open(WriteShapeDataset("several_sizes", options));
+  ASSERT_TRUE(dataset.ok()) << dataset.status().ToString();
+  const auto task = DescribeTask((*dataset)->schema());
+  ASSERT_TRUE(task.ok()) << task.status().ToString();
+  EXPECT_TRUE(task->SizesVary());
+  const auto smallest = WithSmallestImages(**dataset, *task, "val");
+  ASSERT_TRUE(smallest.ok()) << smallest.status().ToString();
+  EXPECT_EQ(smallest->image, (Shape{0, 16, 16, 3}));
+  auto feed = DataFeed::OpenEvaluation(*dataset, *task, "val", 4);
+  ASSERT_TRUE(feed.ok()) << feed.status().ToString();
+  int64_t record = 0;
+  for (int step = 0; step < 2; ++step) {
+    const auto batch = (*feed)->Next();
+    ASSERT_TRUE(batch.ok() && batch->has_value());
+    const BatchRows rows = (*batch)->rows();
+    for (int64_t row = 0; row < rows.labels.n; ++row, ++record) {
+      const BatchRows one = SelectRows(rows, row, row + 1);
+      ASSERT_EQ(one.images.shape, (Shape{1, 16 + record * 5 % 9, 16 + record * 7 % 9, 3}));
+      ASSERT_EQ((Shape{1, one.labels.h, one.labels.w, 3}), one.images.shape);
+      // Red stands out from 200 on: pixels and labels belong together only without padding.
+      const auto* pixels = static_cast<const uint8_t*>(one.images.data);
+      const auto* labels = static_cast<const uint8_t*>(one.labels.data);
+      for (int64_t i = 0; i < one.images.shape.Pixels(); ++i) {
+        if (labels[i] == 255) continue;
+        ASSERT_EQ(labels[i] == 1, pixels[3 * i] >= 200) << record;
+      }
+    }
+  }
+  EXPECT_EQ(record, 7);
+  TrainingFeedOptions training;
+  training.split = "train";
+  EXPECT_EQ(DataFeed::OpenTraining(*dataset, *task, training).status().code(),
+            StatusCode::kInvalidArgument);
+}
+
 // Images and labels of all batches, of all ranks one behind the other.
 struct Seen {
   std::vector<std::string> images, labels;  // per step

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -211,6 +212,43 @@ TEST_F(InterruptTest, SecondRunIntoTheSameFolderIsRefusedAndTheFirstGoesOn) {
       {dataset_, "--output", output, "--resume", "--epochs", "5001", "--limit-steps", "1"}));
 }
 
+std::vector<float> Weights(const std::string& path) {
+  const auto checkpoint = LoadedCheckpoint::Read(path);
+  EXPECT_TRUE(checkpoint.ok()) << checkpoint.status().ToString();
+  for (const proto::CheckpointTensor& tensor : checkpoint->description().tensors()) {
+    if (tensor.name() != "parameters") continue;
+    std::vector<float> values(tensor.elements());
+    const auto count = static_cast<int64_t>(values.size());
+    EXPECT_TRUE(checkpoint->CopyTensor("parameters", values.data(), count).ok());
+    return values;
+  }
+  return {};
+}
+
+// With a rate of 0 the weights stay as they start; plain descent moves them by rate × gradient.
+TEST_F(ResumeTest, GradientsAreShortenedToClipNorm) {
+  const auto train = [](const std::string& name, const Words& more) {
+    const std::string output = FreshPath(name);
+    const Words plain = {"--optimizer",    "sgd", "--momentum",    "0", "--schedule", "constant",
+                         "--weight-decay", "0",   "--limit-steps", "1"};
+    ExpectSuccess(RunTrainer(Run(output) + plain + more));
+    return Weights(output + "/last.ckpt");
+  };
+  const std::vector<float> start = train("clip_start", {"--lr", "0"});
+  const auto moved = [&](const std::vector<float>& weights) {
+    double sum = 0;
+    for (size_t i = 0; i < weights.size(); ++i) {
+      sum += (weights[i] - start[i]) * static_cast<double>(weights[i] - start[i]);
+    }
+    return std::sqrt(sum);
+  };
+  ASSERT_FALSE(start.empty());
+  const double free = moved(train("clip_free", {"--lr", "1"}));
+  EXPECT_GT(free, 0.1);
+  EXPECT_NEAR(moved(train("clip_short", {"--lr", "1", "--clip-norm", "0.05"})), 0.05, 1e-5);
+  EXPECT_DOUBLE_EQ(moved(train("clip_long", {"--lr", "1", "--clip-norm", "1e6"})), free);
+}
+
 class ResumeRefusalTest : public ResumeTest {
  protected:
   void SetUp() override {
@@ -231,6 +269,7 @@ class ResumeRefusalTest : public ResumeTest {
 
 TEST_F(ResumeRefusalTest, OtherModelOrDataSetIsRefusedAndNamed) {
   ExpectRefused(Resume({"--width", "8"}), 2, "width 8");
+  ExpectRefused(Resume({"--model", "enet"}), 2, "this run asks for enet");
   ShapeDatasetOptions options;
   options.seed = 2;
   const std::string other = WriteShapeDataset("resume_other", options);

@@ -77,6 +77,10 @@ RecordSchema MakeSchema(const ShapeDatasetOptions& options) {
   label.codec = Codec::kZstd;
   label.shape = {1};
   if (options.kind == TaskKind::kSegmentation) label.shape = {options.height, options.width};
+  if (options.several_sizes) {
+    image.shape[0] = image.shape[1] = kVariableDim;
+    if (label.shape.size() == 2) label.shape = {kVariableDim, kVariableDim};
+  }
   if (options.sequences) {
     image.name = "features";
     image.dtype = DType::kF32;
@@ -161,18 +165,15 @@ std::vector<float> SharesOf(const std::vector<uint8_t>& label) {
   return shares;
 }
 
-EncodedRecord Encode(const Picture& picture, const RecordSchema& schema, bool has_nan,
-                     const std::string& key, FieldEncoder* encoder) {
+EncodedRecord Encode(const Picture& picture, const RecordSchema& schema,
+                     const std::vector<uint32_t>& lengths, bool has_nan, const std::string& key,
+                     FieldEncoder* encoder) {
   std::vector<float> floats(picture.image.begin(), picture.image.end());
   if (has_nan) floats[7] = std::numeric_limits<float>::quiet_NaN();
   const bool is_float = schema.fields[0].dtype == DType::kF32;
   const void* image = picture.image.data();
   if (is_float) image = floats.data();
   EncodedRecord encoded;
-  std::vector<uint32_t> lengths;
-  if (!schema.fields[0].IsFixedShape()) {
-    lengths = {static_cast<uint32_t>(picture.image.size() / 3)};
-  }
   auto field = encoder->Encode(schema.fields[0], image,
                                picture.image.size() * (is_float ? sizeof(float) : 1), lengths);
   EXPECT_TRUE(field.ok()) << field.status().ToString();
@@ -183,7 +184,8 @@ EncodedRecord Encode(const Picture& picture, const RecordSchema& schema, bool ha
     const std::vector<uint8_t> label = LabelBytes(picture.label, spec.encoding);
     const bool is_label = spec.name == "label";
     field = encoder->Encode(spec, is_label ? static_cast<const void*>(label.data()) : shares.data(),
-                            is_label ? label.size() : shares.size() * sizeof(float));
+                            is_label ? label.size() : shares.size() * sizeof(float),
+                            spec.IsFixedShape() ? std::vector<uint32_t>() : lengths);
     EXPECT_TRUE(field.ok()) << field.status().ToString();
     encoded.fields.push_back(std::move(*field));
   }
@@ -218,11 +220,20 @@ void WriteSplit(const std::string& folder, const std::string& name, uint64_t rec
       own.height = 1;
       own.width = 5 + static_cast<int64_t>(record * 7 % 14);
     }
+    if (options.several_sizes) {
+      own.height += static_cast<int64_t>(record * 5 % 9);
+      own.width += static_cast<int64_t>(record * 7 % 9);
+    }
+    std::vector<uint32_t> lengths = {static_cast<uint32_t>(own.height),
+                                     static_cast<uint32_t>(own.width)};
+    if (options.sequences) lengths.erase(lengths.begin());
+    if (schema.fields[0].IsFixedShape()) lengths.clear();
     const Picture picture = MakePicture(record, name == "train" ? 0 : 1, own);
     Count(picture, summary.mutable_statistics());
     const bool has_nan = name == "train" && options.nan_record == record;
     const std::string key = name + "/" + std::to_string(record) + ".png";
-    const Status status = (*writer)->Append(Encode(picture, schema, has_nan, key, &encoder));
+    const Status status =
+        (*writer)->Append(Encode(picture, schema, lengths, has_nan, key, &encoder));
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
   const auto result = (*writer)->Close(summary);

@@ -16,9 +16,10 @@ struct ShapeDatasetOptions {
   int64_t height = 16;
   int64_t width = 16;
   TaskKind kind = TaskKind::kSegmentation;
-  uint64_t seed = 1;          // of the pictures and of the data set's id
-  bool float_images = false;  // f32 in place of u8
-  bool sequences = false;     // of 5 to 18 frames with three features, f32; needs kClassification
+  bool several_sizes = false;  // from height × width up to 8 more of each
+  uint64_t seed = 1;           // of the pictures and of the data set's id
+  bool float_images = false;   // f32 in place of u8
+  bool sequences = false;      // of 5 to 18 frames with three features, f32; needs kClassification
   LabelEncoding encoding = LabelEncoding::kIndex;  // of class maps
   // A field "shares", f32 [height, width, 3] or [3]: 0.75 for the label, the rest for the next
   // class, 0 where it is ignored; beside the label, or in its place.

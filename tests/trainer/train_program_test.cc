@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 
+#include "reader/base/file.h"
 #include "tests/trainer/shape_dataset.h"
 #include "tests/trainer/train_program.h"
 
@@ -36,6 +37,18 @@ const std::string& Shapes() {
 void ExpectFailure(const ProgramResult& result, int exit_code, const std::string& message) {
   EXPECT_EQ(result.exit_code, exit_code) << result.err;
   EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
+}
+
+// "HEIGHTxWIDTH" of a PNG file.
+std::string PngSize(const std::string& path) {
+  const auto bytes = ReadFile(path, 1 << 20);
+  if (!bytes.ok() || bytes->size() < 24) return "no picture";
+  const auto number = [&](size_t at) {
+    uint32_t value = 0;
+    for (size_t i = at; i < at + 4; ++i) value = value << 8 | static_cast<uint8_t>((*bytes)[i]);
+    return std::to_string(value);
+  };
+  return number(20) + "x" + number(16);
 }
 
 TEST(TrainProgram, LearnsAndReports) {
@@ -176,6 +189,32 @@ TEST(TrainProgram, SequencesOfUnequalLengthAreLearned) {
   ASSERT_EQ(single.exit_code, 0) << single.err;
   EXPECT_NEAR(std::atof(ValueAfter(single.out, "\"loss\":").c_str()),
               std::atof(ValueAfter(padded.out, "\"loss\":").c_str()), 1e-4);
+}
+
+TEST(TrainProgram, ImagesOfSeveralSizesTrainInCropsAndAreScoredWhole) {
+  ShapeDatasetOptions options;
+  options.several_sizes = true;
+  const std::string dataset = WriteShapeDataset("several_sizes_run", options);
+  const std::string output = FreshPath("several_sizes");
+  const Words words = Small(dataset, output) + Words{"--epochs", "20"};
+  ExpectFailure(RunTrainer(words), 2, "--train-crop HEIGHTxWIDTH");
+  const ProgramResult result = RunTrainer(words + Words{"--train-crop", "16x12"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_GT(std::atof(ValueAfter(result.out, "best mIoU").c_str()), 0.9) << result.out;
+  // Nothing depends on which images share a batch.
+  const Words scored = {dataset, "--checkpoint", output + "/last.ckpt", "--threads", "1"};
+  const auto score = [&](const Words& more) {
+    const ProgramResult scores = RunTrainer(Words{"evaluate", "--json"} + scored + more);
+    EXPECT_EQ(scores.exit_code, 0) << scores.err;
+    return scores.out.substr(scores.out.find("\"ignored_pixels\""));
+  };
+  const std::string single = score({"--batch", "1"});
+  EXPECT_EQ(score({"--batch", "5"}), single);
+  EXPECT_EQ(score({"--window", "24x24"}), single);
+  const ProgramResult predicted =
+      RunTrainer(Words{"predict", "--output", output + "/maps"} + scored);
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  EXPECT_EQ(PngSize(output + "/maps/val/3.png"), "22x19");  // width 16 + 21 % 9 = 19, high 22
 }
 
 TEST(TrainProgram, SameSeedGivesTheSameWeightsAndAnotherSeedOthers) {

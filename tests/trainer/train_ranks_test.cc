@@ -198,6 +198,44 @@ TEST_F(TrainRanks, MistakeIsToldOnce) {
   }
 }
 
+TEST_F(TrainRanks, RankThatWasStartedDifferentlyIsNamed) {
+  ShapeDatasetOptions options;
+  options.seed = 2;
+  const std::string other = WriteShapeDataset("rank_other_shapes", options);
+  const auto start = [](const std::string& own_words) {
+    const std::string line = "rank=$OMPI_COMM_WORLD_RANK; exec \"$0\" " + own_words + " \"$@\"";
+    Words words = {"-c", line, RankProgram("trainer/shardmill-train")};
+    const Words run = Run(FreshPath("differing"));
+    return RunMpiJob(2, "/bin/sh", words + Words(run.begin() + 1, run.end()));
+  };
+  MpiJobResult job = start(dataset_ + " --weight-decay 0.0$((rank + 1))");
+  EXPECT_EQ(job.exit_code, 2) << job.output;
+  EXPECT_NE(job.output.find("rank 1 of 2 was started differently: --weight-decay is 0.02 there and "
+                            "0.01 on rank 0"),
+            std::string::npos)
+      << job.output;
+  job = start("$(test $rank = 0 && echo " + dataset_ + " || echo " + other + ")");
+  EXPECT_EQ(job.exit_code, 2) << job.output;
+  EXPECT_NE(job.output.find("the data set is "), std::string::npos) << job.output;
+  job = start("$(test $rank = 0 && echo " + dataset_ + " || echo /nowhere)");
+  EXPECT_EQ(job.exit_code, 3) << job.output;
+  EXPECT_NE(job.output.find("rank 1 of 2: /nowhere"), std::string::npos) << job.output;
+}
+
+TEST_F(TrainRanks, ImagesOfSeveralSizesHaveTheSameBitsOnAnyNumberOfRanks) {
+  ShapeDatasetOptions options;
+  options.several_sizes = true;
+  const std::string dataset = WriteShapeDataset("rank_several_sizes", options);
+  const auto words = [&](const std::string& output) {
+    Words run = Run(output);
+    run[0] = dataset;
+    return run + kDeterministic;
+  };
+  const std::string one = FreshPath("sizes_1"), two = FreshPath("sizes_2");
+  EXPECT_EQ(TrainedHash(1, words(one)), TrainedHash(2, words(two)));
+  EXPECT_EQ(Logged(one), Logged(two));
+}
+
 // Calls `act` with the process ids of the ranks of a long run once some steps are logged. The log
 // is a pipe: the test sees each step as it ends, and rank 0 waits for the test. The run has an end,
 // so that a test that does not reach the ranks fails and does not hang.

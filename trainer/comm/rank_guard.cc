@@ -99,7 +99,8 @@ int Watch(const Launch& launch, pid_t child, const sigset_t& signals) {
       kill(child, signal_number);
     } else if (IsOverdue()) {
       Say(launch, ThisRankPage().state == RankState::kStarting
-                      ? "has waited too long for the others at the start of MPI"
+                      ? "has waited too long for the others at the start of MPI; did all of them "
+                        "start? On a busy machine give a longer --rank-timeout"
                       : "has waited too long for the others at the end of MPI");
       kill(child, SIGKILL);
       waitpid(child, &wait_status, 0);

@@ -18,13 +18,16 @@ namespace {
 // The sums of batch norm, over all micro-shards.
 class ShardSums final : public SharedSums {
  public:
-  ShardSums(MicroShardSums* sums, int local_shard) : sums_(sums), local_shard_(local_shard) {}
+  ShardSums(MicroShardSums* sums, ShardThreads* threads, int local_shard)
+      : sums_(sums), threads_(threads), local_shard_(local_shard) {}
   Status Sum(double* values, int64_t count, std::string_view name) override {
+    const ShardThreads::Pause pause(threads_);
     return sums_->Sum(local_shard_, values, count, name);
   }
 
  private:
   MicroShardSums* sums_;
+  ShardThreads* threads_;
   int local_shard_;
 };
 
@@ -34,7 +37,7 @@ class MicroShardEngine final : public BatchEngine {
       : tree_(std::move(tree)), sums_(&tree_), threads_(tree_.local_shards()) {
     shards_.reserve(tree_.local_shards());
     for (int i = 0; i < tree_.local_shards(); ++i) {
-      shards_.emplace_back(i == 0 ? graph : nullptr, &sums_, i, passes);
+      shards_.emplace_back(i == 0 ? graph : nullptr, &sums_, &threads_, i, passes);
     }
   }
   ~MicroShardEngine() override {
@@ -52,8 +55,8 @@ class MicroShardEngine final : public BatchEngine {
 
  private:
   struct Shard {
-    Shard(Graph* graph, MicroShardSums* sums, int number, int passes)
-        : graph(graph), sums(sums, number), passes(passes) {}
+    Shard(Graph* graph, MicroShardSums* sums, ShardThreads* threads, int number, int passes)
+        : graph(graph), sums(sums, threads, number), passes(passes) {}
     Graph* graph;
     std::unique_ptr<Graph> own_graph;
     ShardSums sums;
@@ -140,11 +143,11 @@ Status MicroShardEngine::TrainShard(int local_shard, const BatchRows& rows, bool
   RETURN_IF_ERROR(shard.graph->Forward(rows.images, Phase::kTraining));
   // The weight first: the gradient is that of the mean over the global batch.
   ASSIGN_OR_RETURN(double total_weight, shard.graph->LabelWeight(rows.labels));
-  RETURN_IF_ERROR(sums_.Sum(local_shard, &total_weight, 1, "weight of the labels"));
+  RETURN_IF_ERROR(shard.sums.Sum(&total_weight, 1, "weight of the labels"));
   ASSIGN_OR_RETURN(const LossResult loss, shard.graph->Loss(rows.labels, total_weight));
   RETURN_IF_ERROR(shard.graph->Backward());
   double numbers[2] = {loss.loss_sum, stop ? 1.0 : 0.0};
-  RETURN_IF_ERROR(sums_.Sum(local_shard, numbers, 2, "loss"));
+  RETURN_IF_ERROR(shard.sums.Sum(numbers, 2, "loss"));
   shard.outcome.loss = {numbers[0], total_weight};
   shard.outcome.stop = numbers[1] > 0;
   return OkStatus();
@@ -154,7 +157,7 @@ Status MicroShardEngine::TrainShardInPasses(int local_shard, const BatchRows& ro
   Shard& shard = shards_[local_shard];
   ASSIGN_OR_RETURN(const LossResult loss, shard.passes.Run(shard.graph, rows, nullptr));
   double numbers[3] = {loss.loss_sum, loss.weight_sum, stop ? 1.0 : 0.0};
-  RETURN_IF_ERROR(sums_.Sum(local_shard, numbers, 3, "loss"));
+  RETURN_IF_ERROR(shard.sums.Sum(numbers, 3, "loss"));
   shard.outcome = {{numbers[0], numbers[1]}, numbers[2] > 0};
   return OkStatus();
 }
@@ -176,7 +179,7 @@ Status MicroShardEngine::ScoreShard(int local_shard, const BatchRows& rows, bool
   Shard& shard = shards_[local_shard];
   ASSIGN_OR_RETURN(const LossResult loss, shard.scorer.Score(shard.graph, rows, &*shard.matrix));
   double numbers[3] = {loss.loss_sum, loss.weight_sum, stop ? 1.0 : 0.0};
-  RETURN_IF_ERROR(sums_.Sum(local_shard, numbers, 3, "loss of an evaluation batch"));
+  RETURN_IF_ERROR(shard.sums.Sum(numbers, 3, "loss of an evaluation batch"));
   shard.outcome = {{numbers[0], numbers[1]}, numbers[2] > 0};
   return OkStatus();
 }

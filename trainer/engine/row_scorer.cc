@@ -30,6 +30,19 @@ Status RowScorer::Count(Graph* graph, const LabelBatch& labels, ConfusionMatrix*
 
 Result<LossResult> RowScorer::Score(Graph* graph, const BatchRows& rows, ConfusionMatrix* matrix) {
   if (rows.labels.n == 0) return LossResult();
+  if (rows.images.row_sizes == nullptr) return ScoreTogether(graph, rows, matrix);
+  LossResult sum;
+  for (int64_t row = 0; row < rows.labels.n; ++row) {
+    ASSIGN_OR_RETURN(const LossResult loss,
+                     ScoreTogether(graph, SelectRows(rows, row, row + 1), matrix));
+    sum.loss_sum += loss.loss_sum;
+    sum.weight_sum += loss.weight_sum;
+  }
+  return sum;
+}
+
+Result<LossResult> RowScorer::ScoreTogether(Graph* graph, const BatchRows& rows,
+                                            ConfusionMatrix* matrix) {
   RETURN_IF_ERROR(graph->Forward(rows.images, Phase::kEvaluation));
   ASSIGN_OR_RETURN(const LossResult loss, graph->Loss(rows.labels));
   RETURN_IF_ERROR(Count(graph, rows.labels, matrix));

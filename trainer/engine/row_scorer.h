@@ -20,10 +20,12 @@ class RowScorer {
     if (device != nullptr) confusion_.emplace(device);
   }
 
-  // Loss of these rows alone; nothing to do, and 0, for none.
+  // Loss of these rows alone; nothing to do, and 0, for none. Images of several sizes are scored
+  // one by one, each as it is.
   Result<LossResult> Score(Graph* graph, const BatchRows& rows, ConfusionMatrix* matrix);
 
  private:
+  Result<LossResult> ScoreTogether(Graph* graph, const BatchRows& rows, ConfusionMatrix* matrix);
   Status Count(Graph* graph, const LabelBatch& labels, ConfusionMatrix* matrix);
 
   std::optional<DeviceConfusion> confusion_;

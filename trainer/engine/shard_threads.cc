@@ -17,7 +17,7 @@ Status Fenced(const std::function<Status(int)>& body, int thread) {
 
 }  // namespace
 
-ShardThreads::ShardThreads(int threads) : results_(threads) {
+ShardThreads::ShardThreads(int threads) : places_(omp_get_max_threads()), results_(threads) {
   for (int thread = 0; thread < threads; ++thread) {
     threads_.emplace_back([this, thread] { Work(thread); });
   }
@@ -41,11 +41,27 @@ void ShardThreads::Work(int thread) {
     if (ending_) return;
     done = round_;
     lock.unlock();
+    BeginWork();
     Status result = Fenced(*body_, thread);
+    EndWork();
     lock.lock();
     results_[thread] = std::move(result);
     if (--running_ == 0) round_ended_.notify_all();
   }
+}
+
+void ShardThreads::BeginWork() {
+  std::unique_lock<std::mutex> lock(places_mutex_);
+  place_left_.wait(lock, [&] { return places_ > 0; });
+  --places_;
+}
+
+void ShardThreads::EndWork() {
+  {
+    std::lock_guard<std::mutex> lock(places_mutex_);
+    ++places_;
+  }
+  place_left_.notify_one();
 }
 
 Status ShardThreads::Run(const std::function<Status(int)>& body) {

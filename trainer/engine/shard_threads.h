@@ -1,6 +1,8 @@
 // A fixed number of threads that do the same thing at the same time, again and again.
 //
-// Each has one OpenMP thread: the operations that it calls do not fan out any further.
+// Each has one OpenMP thread: the operations that it calls do not fan out any further. No more of
+// them compute at once than the thread that makes this object has OpenMP threads (--threads); those
+// that wait for the others count as paused.
 #pragma once
 
 #include <condition_variable>
@@ -25,9 +27,26 @@ class ShardThreads {
   // when all have. The error of the lowest thread that failed; an exception is Internal.
   Status Run(const std::function<Status(int thread)>& body);
 
+  // Made by a thread of Run around a wait for the others: lets one of them compute meanwhile.
+  class Pause {
+   public:
+    explicit Pause(ShardThreads* threads) : threads_(threads) { threads_->EndWork(); }
+    ~Pause() { threads_->BeginWork(); }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    ShardThreads* threads_;
+  };
+
  private:
   void Work(int thread);
+  void BeginWork();  // waits until it may
+  void EndWork();
 
+  std::mutex places_mutex_;
+  std::condition_variable place_left_;
+  int places_;  // for threads that may begin to compute
   std::mutex mutex_;
   std::condition_variable round_began_, round_ended_;
   const std::function<Status(int)>* body_ = nullptr;  // of the round that runs

@@ -30,7 +30,7 @@ Status DumpBatch(const std::string& path, const FeedBatch& batch) {
        {"labels", label_types[static_cast<int>(labels.type)], label_shape, labels.data,
         static_cast<uint64_t>(labels.n * LabelRowBytes(labels))},
        {"records",
-        "U64",
+        "I64",
         {static_cast<int64_t>(records.size())},
         records.data(),
         records.size() * sizeof(uint64_t)}},

@@ -14,7 +14,7 @@ namespace shardmill {
 
 struct SafeTensor {
   std::string name;   // unique
-  std::string dtype;  // "F32", "U8", "U16", "U64"
+  std::string dtype;  // "F32", "U8", "U16", "I64"
   std::vector<int64_t> shape;
   const void* data = nullptr;
   uint64_t bytes = 0;  // what dtype and shape take

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "reader/png_encode.h"
+#include "trainer/batch_rows.h"
 #include "trainer/data_feed.h"
 #include "trainer/prediction/pictures.h"
 
@@ -35,17 +36,17 @@ std::vector<uint8_t> SideBySide(const std::vector<uint8_t>& left, const std::vec
   return both;
 }
 
-Result<PictureEvent::Picture> Draw(const FeedBatch& batch, int64_t row,
+Result<PictureEvent::Picture> Draw(const BatchRows& rows, int64_t row, uint64_t record,
                                    const std::vector<uint16_t>& predicted,
                                    const std::vector<uint32_t>& colors) {
-  const Shape& shape = batch.images.shape;
-  const std::vector<uint8_t> rgb = ToRgb(batch.images, row);
+  const Shape& shape = rows.images.shape;
+  const std::vector<uint8_t> rgb = ToRgb(rows.images, row);
   const std::vector<uint16_t> labels =
-      Row(batch.labels.data, batch.labels.type, row, shape.h * shape.w);
+      Row(rows.labels.data, rows.labels.type, row, shape.h * shape.w);
   const std::vector<uint8_t> pixels =
       SideBySide(Tinted(rgb, labels, colors), Tinted(rgb, predicted, colors), shape.h);
   PictureEvent::Picture picture;
-  picture.name = "record " + std::to_string(batch.lease.records()[static_cast<size_t>(row)]);
+  picture.name = "record " + std::to_string(record);
   picture.height = shape.h;
   picture.width = 2 * shape.w;
   PngPicture png;
@@ -55,6 +56,22 @@ Result<PictureEvent::Picture> Draw(const FeedBatch& batch, int64_t row,
   png.pixels = pixels.data();
   ASSIGN_OR_RETURN(picture.png, EncodePng(png));
   return picture;
+}
+
+// Of rows of one size; `records` are their numbers.
+Status DrawRows(Graph* graph, const BatchRows& rows, const uint64_t* records,
+                const std::vector<uint32_t>& colors, std::vector<PictureEvent::Picture>* pictures) {
+  RETURN_IF_ERROR(graph->Forward(rows.images, Phase::kEvaluation));
+  const int64_t pixels = rows.labels.h * rows.labels.w;
+  std::vector<uint16_t> predicted(static_cast<size_t>(rows.labels.n * pixels));
+  RETURN_IF_ERROR(graph->Predict(rows.labels.type, predicted.data()));
+  for (int64_t row = 0; row < rows.labels.n; ++row) {
+    ASSIGN_OR_RETURN(PictureEvent::Picture picture,
+                     Draw(rows, row, records[row],
+                          Row(predicted.data(), rows.labels.type, row, pixels), colors));
+    pictures->push_back(std::move(picture));
+  }
+  return OkStatus();
 }
 
 }  // namespace
@@ -71,15 +88,12 @@ Result<std::vector<PictureEvent::Picture>> DrawPredictions(Graph* graph,
                    DataFeed::OpenEvaluation(std::move(dataset), task, split, count));
   ASSIGN_OR_RETURN(const std::optional<FeedBatch> batch, feed->Next());
   if (!batch) return pictures;
-  RETURN_IF_ERROR(graph->Forward(batch->images, Phase::kEvaluation));
-  const int64_t pixels = batch->labels.h * batch->labels.w;
-  std::vector<uint16_t> predicted(static_cast<size_t>(batch->labels.n * pixels));
-  RETURN_IF_ERROR(graph->Predict(batch->labels.type, predicted.data()));
-  for (int64_t row = 0; row < batch->labels.n; ++row) {
-    ASSIGN_OR_RETURN(
-        PictureEvent::Picture picture,
-        Draw(*batch, row, Row(predicted.data(), batch->labels.type, row, pixels), colors));
-    pictures.push_back(std::move(picture));
+  const BatchRows rows = batch->rows();
+  const uint64_t* const records = batch->lease.records().data();
+  const int64_t together = rows.images.row_sizes == nullptr ? rows.labels.n : 1;
+  for (int64_t row = 0; row < rows.labels.n; row += together) {
+    RETURN_IF_ERROR(
+        DrawRows(graph, SelectRows(rows, row, row + together), records + row, colors, &pictures));
   }
   return pictures;
 }

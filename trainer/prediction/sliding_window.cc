@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "trainer/batch_rows.h"
+
 namespace shardmill {
 namespace {
 
@@ -64,16 +66,8 @@ class SlidingEngine final : public BatchEngine {
 
   Result<BatchOutcome> Score(const BatchRows& rows, bool stop, ConfusionMatrix* matrix) override {
     double numbers[3] = {0, 0, stop ? 1.0 : 0.0};
-    const Shape& shape = rows.images.shape;
-    LogitCanvas canvas(shape.h, shape.w, classes_);
-    for (int64_t row = 0; row < shape.n; ++row) {
-      RETURN_IF_ERROR(windows_.Predict(rows.images, row, &canvas));
-      const int64_t first = row * shape.h * shape.w;
-      ASSIGN_OR_RETURN(
-          const LossResult loss,
-          rows.labels.type == LabelType::kIndexU8
-              ? CountImage(static_cast<const uint8_t*>(rows.labels.data) + first, canvas, matrix)
-              : CountImage(static_cast<const uint16_t*>(rows.labels.data) + first, canvas, matrix));
+    for (int64_t row = 0; row < rows.images.shape.n; ++row) {
+      ASSIGN_OR_RETURN(const LossResult loss, ScoreRow(SelectRows(rows, row, row + 1), matrix));
       numbers[0] += loss.loss_sum;
       numbers[1] += loss.weight_sum;
     }
@@ -82,6 +76,14 @@ class SlidingEngine final : public BatchEngine {
   }
 
  private:
+  Result<LossResult> ScoreRow(const BatchRows& row, ConfusionMatrix* matrix) {
+    LogitCanvas canvas(row.images.shape.h, row.images.shape.w, classes_);
+    RETURN_IF_ERROR(windows_.Predict(row.images, 0, &canvas));
+    return row.labels.type == LabelType::kIndexU8
+               ? CountImage(static_cast<const uint8_t*>(row.labels.data), canvas, matrix)
+               : CountImage(static_cast<const uint16_t*>(row.labels.data), canvas, matrix);
+  }
+
   int64_t classes_;
   Communicator* communicator_;
   SlidingWindow windows_;

@@ -175,6 +175,15 @@ TEST(NearestName, FarNamesAreNotSuggested) {
   EXPECT_EQ(NearestName("", {"pack"}), "");
 }
 
+TEST(NearestName, WordsAndInitialsAreSuggested) {
+  const std::vector<std::string> names = {"model", "lr", "batch", "epochs", "train_crop"};
+  EXPECT_EQ(NearestName("learning_rate", names), "lr");
+  EXPECT_EQ(NearestName("batch_size", names), "batch");
+  EXPECT_EQ(NearestName("num_epochs", names), "epochs");
+  EXPECT_EQ(NearestName("--train-batch-size", {"--batch", "--lr"}), "--batch");
+  EXPECT_EQ(NearestName("crop_size", names), "");
+}
+
 // Standard output is a terminal of so many columns as long as an object lives.
 class TerminalOutput {
  public:

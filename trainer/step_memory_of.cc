@@ -43,7 +43,7 @@ Result<StepMemoryRequest> StepMemoryRequestOf(const TrainSetup& setup, int64_t b
   const int64_t pixels = std::max(stored.Elements(), row.Elements());
   const int64_t labels = std::max(LabelBytesOf(setup.task), LabelBytesOf(moved));
   request.batch_bytes = rows * (pixels * ImageTypeBytes(setup.task.image_type) + labels);
-  if (setup.val_records > 0 && !setup.task.sequences) {
+  if (setup.val_records > 0 && !setup.task.sequences && !setup.task.SizesVary()) {
     request.evaluation = setup.task.image;
     request.evaluation.n = std::min(rows, static_cast<int64_t>(setup.val_records));
   }

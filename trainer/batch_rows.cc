@@ -9,9 +9,9 @@ namespace {
 void TakeOwnSize(BatchRows* row) {
   Shape& shape = row->images.shape;
   const bool is_map = row->labels.h == shape.h && row->labels.w == shape.w;
-  shape.h = row->images.row_sizes[0];
-  shape.w = row->images.row_sizes[1];
-  row->images.row_sizes = nullptr;
+  shape.h = row->row_sizes[0];
+  shape.w = row->row_sizes[1];
+  row->row_sizes = nullptr;
   if (!is_map) return;
   row->labels.h = shape.h;
   row->labels.w = shape.w;
@@ -30,12 +30,12 @@ BatchRows SelectRows(const BatchRows& rows, int64_t begin, int64_t end) {
                          begin * row.Elements() * ImageTypeBytes(rows.images.type);
   selected.images.first_row += begin;
   if (rows.images.lengths != nullptr) selected.images.lengths += begin;
-  if (rows.images.row_sizes != nullptr) selected.images.row_sizes += 2 * begin;
+  if (rows.row_sizes != nullptr) selected.row_sizes += 2 * begin;
   selected.labels.n = end - begin;
   selected.labels.data =
       static_cast<const char*>(rows.labels.data) + begin * LabelRowBytes(rows.labels);
   if (rows.labels.row_weights != nullptr) selected.labels.row_weights += begin;
-  if (rows.images.row_sizes != nullptr && end - begin == 1) TakeOwnSize(&selected);
+  if (rows.row_sizes != nullptr && end - begin == 1) TakeOwnSize(&selected);
   return selected;
 }
 

@@ -11,6 +11,10 @@ struct BatchRows {
   ImageBatch images;
   LabelBatch labels;
   int64_t global_rows = 0;  // of all ranks together
+  // Of images of several sizes: height and width of each row. Its pixels are dense and begin where
+  // those of a row of images.shape would; its labels likewise. Null: all rows have that shape. A
+  // graph takes such rows one by one, as SelectRows makes them.
+  const uint32_t* row_sizes = nullptr;
 };
 
 // Rows [begin, end) of these rows. A single row of images of several sizes has its own size.

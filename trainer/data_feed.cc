@@ -262,7 +262,6 @@ Status DataFeed::TakeOffPadding(FeedBatch* batch) const {
               batch->own_pixels.data() + first);
   }
   batch->images.data = batch->own_pixels.data();
-  batch->images.row_sizes = batch->row_sizes.data();
   return task_.kind == TaskKind::kSegmentation ? TakeOffPaddingOfLabels(batch) : OkStatus();
 }
 

@@ -5,7 +5,7 @@
 // next). Evaluation: stored order, one epoch, every record exactly once, the last batch smaller.
 // Sequences of varying length are padded to one of a few lengths, the same for all ranks; training
 // puts sequences of similar length into a batch. Images of several sizes train in crops of one
-// size; evaluation has each as it is (ImageBatch::row_sizes). Training may augment images (see
+// size; evaluation has each as it is (BatchRows::row_sizes). Training may augment images (see
 // input_augmentation.h) and learn soft labels; evaluation sees images as they are stored, and class
 // ids always. The loader works in threads of its own. Not for concurrent use.
 #pragma once
@@ -37,7 +37,9 @@ struct FeedBatch {
   std::vector<uint8_t> own_pixels;   // images of several sizes without padding
   std::vector<uint32_t> row_sizes;   // height and width of each
 
-  BatchRows rows() const { return {images, labels, lease.global_rows()}; }
+  BatchRows rows() const {
+    return {images, labels, lease.global_rows(), row_sizes.empty() ? nullptr : row_sizes.data()};
+  }
 };
 
 struct TrainingFeedOptions {

@@ -146,7 +146,7 @@ Status Graph::Implementation::SetLoss(const LossOptions& options) {
 }
 
 Status Graph::Implementation::Forward(const ImageBatch& images, Phase phase) {
-  SHARDMILL_CHECK(images.data != nullptr && images.row_sizes == nullptr);
+  SHARDMILL_CHECK(images.data != nullptr);
   ASSIGN_OR_RETURN(GraphPlan* const plan, PlanFor(images.shape, phase));
   current_ = plan;
   limit_is_known_ = false;

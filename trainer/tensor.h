@@ -54,10 +54,6 @@ struct ImageBatch {
   // Of sequences (height 1): how many frames of each row are no padding, from 1 to shape.w; null:
   // all.
   const int32_t* lengths = nullptr;
-  // Of images of several sizes: height and width of each row. Its pixels are dense and begin where
-  // those of a row of `shape` would; its labels likewise. Null: all rows have `shape`. A graph
-  // takes such rows one by one, as SelectRows makes them.
-  const uint32_t* row_sizes = nullptr;
   // What dropout depends on: the step of the run, and which row of the global batch the first is.
   uint64_t step = 0;
   int64_t first_row = 0;

@@ -30,7 +30,7 @@ Status RowScorer::Count(Graph* graph, const LabelBatch& labels, ConfusionMatrix*
 
 Result<LossResult> RowScorer::Score(Graph* graph, const BatchRows& rows, ConfusionMatrix* matrix) {
   if (rows.labels.n == 0) return LossResult();
-  if (rows.images.row_sizes == nullptr) return ScoreTogether(graph, rows, matrix);
+  if (rows.row_sizes == nullptr) return ScoreTogether(graph, rows, matrix);
   LossResult sum;
   for (int64_t row = 0; row < rows.labels.n; ++row) {
     ASSIGN_OR_RETURN(const LossResult loss,

@@ -90,7 +90,7 @@ Result<std::vector<PictureEvent::Picture>> DrawPredictions(Graph* graph,
   if (!batch) return pictures;
   const BatchRows rows = batch->rows();
   const uint64_t* const records = batch->lease.records().data();
-  const int64_t together = rows.images.row_sizes == nullptr ? rows.labels.n : 1;
+  const int64_t together = rows.row_sizes == nullptr ? rows.labels.n : 1;
   for (int64_t row = 0; row < rows.labels.n; row += together) {
     RETURN_IF_ERROR(
         DrawRows(graph, SelectRows(rows, row, row + together), records + row, colors, &pictures));

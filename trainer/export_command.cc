@@ -54,8 +54,7 @@ Result<int> RunExport(const ExportOptions& options) {
 void AddExportCommand(CommandLine* commands) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* app = commands->Add(
-      "export",
-      "Writes the weights of a checkpoint as safetensors, named and laid out for PyTorch.",
+      "export", "Writes the weights of a checkpoint as safetensors, laid out for PyTorch.",
       [options] { return RunExport(*options); });
   app->footer(
       "Example, in Python from there on:\n"

@@ -56,7 +56,7 @@ TEST(RunOrdered, ExceptionInABatchComesBehindTheItemsBeforeIt) {
         return index == 11 ? throw std::runtime_error("thrown at 11") : 0;
       },
       [&](uint64_t, int) { return ++consumed, OkStatus(); });
-  EXPECT_EQ(status.message(), "exception in a pipeline stage: thrown at 11");
+  EXPECT_EQ(status.message(), "in a pipeline stage: unexpected exception: thrown at 11");
   EXPECT_EQ(consumed, 11u);
 }
 

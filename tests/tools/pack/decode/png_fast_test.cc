@@ -170,8 +170,9 @@ TEST(PngFastDecoder, DamageBehindAWindowIsFound) {
   spec.width = 5;
   std::string rows = FilterRows(spec, MakeRows(spec, 1));
   rows[12] = 5;
+  const std::string file = FileAround(ZlibStream(rows, 6), spec);
   PngFastDecoder decoder;
-  ASSERT_TRUE(decoder.Open(FileAround(ZlibStream(rows, 6), spec), kMaxPixels).ok());
+  ASSERT_TRUE(decoder.Open(file, kMaxPixels).ok());
   std::string part;
   EXPECT_EQ(decoder.ReadWindow({0, 0, 1, 5}, &part).code(), StatusCode::kDataLoss);
 }

@@ -13,8 +13,12 @@ namespace {
 // Larger allocations than this fail.
 std::atomic<size_t> largest_allocation{~size_t{0}};
 
+void* AllocateOrNull(size_t bytes) {
+  return bytes > largest_allocation ? nullptr : std::malloc(bytes);
+}
+
 void* Allocate(size_t bytes) {
-  void* memory = bytes > largest_allocation ? nullptr : std::malloc(bytes);
+  void* memory = AllocateOrNull(bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -23,6 +27,8 @@ void* Allocate(size_t bytes) {
 
 void* operator new(size_t bytes) { return Allocate(bytes); }
 void* operator new[](size_t bytes) { return Allocate(bytes); }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return AllocateOrNull(bytes); }
+void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return AllocateOrNull(bytes); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }

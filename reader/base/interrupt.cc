@@ -51,6 +51,12 @@ Status InstallInterruptHandlers() {
 
 int InterruptSignal() { return interrupt_signal.load(std::memory_order_relaxed); }
 
+void AdoptInterrupt(int signal_number) {
+  if (signal_number != SIGINT && signal_number != SIGTERM) return;
+  int none = 0;
+  interrupt_signal.compare_exchange_strong(none, signal_number, std::memory_order_relaxed);
+}
+
 Status CheckInterrupt() {
   const int signal_number = InterruptSignal();
   if (signal_number == 0) return OkStatus();

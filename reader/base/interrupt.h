@@ -17,6 +17,10 @@ Status InstallInterruptHandlers();
 int InterruptSignal();
 inline bool WasInterrupted() { return InterruptSignal() != 0; }
 
+// A signal that came to another process of the same job counts as if it had come here, unless one
+// has come here already. Other numbers than those of SIGINT and SIGTERM change nothing.
+void AdoptInterrupt(int signal_number);
+
 // kCancelled "interrupted by SIGINT", once a signal has come; else OK.
 Status CheckInterrupt();
 

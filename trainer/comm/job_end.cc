@@ -1,6 +1,7 @@
 #include "trainer/comm/job_end.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,22 @@ Status Decode(const std::string& text) {
     return InternalError("a rank sent a status of an unknown form");
   }
   return code == 0 ? OkStatus() : Status(static_cast<StatusCode>(code), text.substr(1));
+}
+
+// Any rank may have got the signal, and rank 0 gives the job its exit code.
+Status ShareInterrupt(Communicator* communicator) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                   communicator->Gather(std::to_string(InterruptSignal()), "signal"));
+  for (const std::string& text : all) AdoptInterrupt(std::atoi(text.c_str()));
+  return OkStatus();
+}
+
+// What a rank says that did not get the signal itself lacks its name.
+Status NamingTheSignal(const Status& status) {
+  const Status interrupt = CheckInterrupt();
+  if (status.code() != StatusCode::kCancelled || interrupt.ok()) return status;
+  if (status.message().find(interrupt.message()) != std::string::npos) return status;
+  return status.WithContext(interrupt.message());
 }
 
 }  // namespace
@@ -49,11 +66,14 @@ Result<int> EndJob(Communicator* communicator, const Status& status, Known known
   if (!status.ok() && known == Known::kHere) {
     return ExitCodeAfterInterrupt(communicator->Abort(status));
   }
+  if (status.code() == StatusCode::kCancelled) {
+    if (const Status shared = ShareInterrupt(communicator); !shared.ok()) return ExitCode(shared);
+  }
   if (const Status closed = communicator->Close(); !closed.ok()) return ExitCode(closed);
   if (status.ok()) return 0;
   // Rank 0 speaks and gives the job its exit code. Were another rank to fail before it, mpirun
   // would end rank 0 before it has spoken.
-  if (communicator->rank() == 0) return status;
+  if (communicator->rank() == 0) return NamingTheSignal(status);
   return 0;
 }
 

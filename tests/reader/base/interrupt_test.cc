@@ -74,6 +74,19 @@ TEST(Interrupt, WriteBeyondTheFileSizeLimitIsAnErrorNotASignal) {
   EXPECT_EQ(WEXITSTATUS(wait_status), 0);
 }
 
+TEST(Interrupt, SignalOfAnotherProcessCountsUntilOneHasCome) {
+  const int wait_status = InChild([] {
+    AdoptInterrupt(0);
+    AdoptInterrupt(SIGKILL);
+    if (WasInterrupted()) return 1;
+    AdoptInterrupt(SIGTERM);
+    AdoptInterrupt(SIGINT);
+    return ExitCodeAfterInterrupt(CheckInterrupt());
+  });
+  ASSERT_TRUE(WIFEXITED(wait_status));
+  EXPECT_EQ(WEXITSTATUS(wait_status), 143);
+}
+
 TEST(Interrupt, OtherErrorsKeepTheirExitCode) {
   EXPECT_EQ(ExitCodeAfterInterrupt(DataLossError("damaged")), 4);
   EXPECT_EQ(ExitCodeAfterInterrupt(OkStatus()), 0);

@@ -94,8 +94,9 @@ Status BatchGuard::CheckFinite(const FeedBatch& batch, const LossResult& loss,
       std::to_string(LearningRate(setup_.schedule, progress.steps())) + "). Records of split '" +
       setup_.config.train_split() + "' in the batch: " + Joined(records) +
       (dump.empty() ? "" : ". The batch is kept in " + dump) +
-      ". The weights were not changed by this step, and the last checkpoint is kept; try a lower "
-      "--lr, or look at these records with 'shardmill dump'"));
+      ". The weights were not changed by this step" +
+      (setup_.has_checkpoint ? ", and the last checkpoint is kept" : "") +
+      "; try a lower --lr, or look at these records with 'shardmill dump'"));
 }
 
 Result<std::optional<OutlierEvent>> BatchGuard::CheckOutlier(const FeedBatch& batch,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
@@ -79,6 +80,22 @@ void AddOption(const ConfigOption& option, CLI::App* app,
   flag->default_str(ConfigValueText(proto::TrainConfig(), option));
 }
 
+// Whether the document says "batch": "auto", which then becomes a number. Text in quotes that a
+// colon follows is a key.
+bool TakeAutoBatch(std::string* text) {
+  constexpr std::string_view kKey = "\"batch\"", kAuto = "\"auto\"", kSpace = " \t\r\n";
+  for (size_t at = 0; (at = text->find(kKey, at)) != std::string::npos;) {
+    at += kKey.size();
+    const size_t colon = text->find_first_not_of(kSpace, at);
+    if (colon == std::string::npos || (*text)[colon] != ':') continue;
+    const size_t value = text->find_first_not_of(kSpace, colon + 1);
+    if (value == std::string::npos || text->compare(value, kAuto.size(), kAuto) != 0) continue;
+    text->replace(value, kAuto.size(), "1");
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void ConfigFlags::AddTo(CLI::App* app) {
@@ -88,29 +105,28 @@ void ConfigFlags::AddTo(CLI::App* app) {
       ->group("Run");
 }
 
-Result<proto::TrainConfig> ConfigFlags::Given() const {
+Result<proto::TrainConfig> ConfigFlags::Given() {
   proto::TrainConfig given;
+  batch_is_auto_ = false;
   if (!config_file_.empty()) {
-    ASSIGN_OR_RETURN(const std::string text, ReadFile(config_file_, kMaxConfigFileBytes));
+    ASSIGN_OR_RETURN(std::string text, ReadFile(config_file_, kMaxConfigFileBytes));
+    batch_is_auto_ = TakeAutoBatch(&text);
     ASSIGN_OR_RETURN(given, ParseConfigJson(text, config_file_));
+    if (batch_is_auto_) given.clear_batch();
   }
   for (const ConfigOption& option : ConfigTable()) {
     const auto value = values_.find(option.field);
     if (value == values_.end()) continue;
-    if (option.field == std::string("batch") && BatchIsAuto()) {
+    if (option.field == std::string("batch")) {
+      batch_is_auto_ = value->second == "auto";
       given.clear_batch();
-      continue;
+      if (batch_is_auto_) continue;
     }
     const std::string name = FieldOf(option)->name() == "dataset" ? "DATASET" : FlagName(option);
     RETURN_IF_ERROR(SetConfigValue(option, value->second, &given).WithContext(name));
     RETURN_IF_ERROR(CheckConfigValue(option, given).WithContext(name));
   }
   return given;
-}
-
-bool ConfigFlags::BatchIsAuto() const {
-  const auto value = values_.find("batch");
-  return value != values_.end() && value->second == "auto";
 }
 
 Result<proto::TrainConfig> ParseConfigJson(const std::string& text, const std::string& source) {

@@ -36,14 +36,15 @@ class ConfigFlags {
 
   // What was given by flags and by the --config file, and nothing else: only those fields are
   // set. InvalidArgument names the flag, or the file and the key, and suggests a known key.
-  Result<proto::TrainConfig> Given() const;
+  Result<proto::TrainConfig> Given();
 
-  // --batch auto: no batch is given, the program finds one.
-  bool BatchIsAuto() const;
+  // Once Given was called. The batch is "auto": none is given, the program finds one.
+  bool BatchIsAuto() const { return batch_is_auto_; }
 
  private:
   std::string config_file_;
   std::map<std::string, std::string> values_;  // field → text of the flag
+  bool batch_is_auto_ = false;
 };
 
 // The fields that a JSON document sets, checked like flags. `source` names it in errors.

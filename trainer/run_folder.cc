@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 namespace shardmill {
@@ -15,12 +16,22 @@ bool IsEpochCheckpoint(const std::string& name) {
   return name == EpochCheckpoint(std::strtoull(name.c_str() + prefix, nullptr, 10));
 }
 
+bool IsCheckpoint(const std::string& name) {
+  return name == kLastCheckpoint || name == kBestCheckpoint || IsEpochCheckpoint(name);
+}
+
+// See BatchDumpName.
+bool IsBatchDump(const std::string& name) {
+  constexpr std::string_view kPrefix = "bad-batch-step-", kSuffix = ".safetensors";
+  return name.size() > kPrefix.size() + kSuffix.size() && name.rfind(kPrefix, 0) == 0 &&
+         name.compare(name.size() - kSuffix.size(), kSuffix.size(), kSuffix) == 0;
+}
+
+bool IsReplaced(const std::string& name) { return IsCheckpoint(name) || IsBatchDump(name); }
+
 bool IsLeftover(const std::string& name) {
   const size_t suffix = name.find(".tmp-");
-  if (suffix == std::string::npos) return false;
-  const std::string final_name = name.substr(0, suffix);
-  return final_name == kLastCheckpoint || final_name == kBestCheckpoint || final_name == kLogFile ||
-         final_name == kConfigFile || IsEpochCheckpoint(final_name);
+  return suffix != std::string::npos && IsRunFile(name.substr(0, suffix));
 }
 
 // Removes the files whose name `chosen` picks. A folder that cannot be read is left as it is: who
@@ -44,9 +55,11 @@ std::string EpochCheckpoint(uint64_t epoch) {
   return "epoch-" + std::string(number.size() < 5 ? 5 - number.size() : 0, '0') + number + ".ckpt";
 }
 
-Status RemoveEpochCheckpoints(const std::string& folder) {
-  return RemoveFiles(folder, IsEpochCheckpoint);
+bool IsRunFile(const std::string& name) {
+  return IsReplaced(name) || name == kLogFile || name == kConfigFile;
 }
+
+Status RemoveRun(const std::string& folder) { return RemoveFiles(folder, IsReplaced); }
 
 Status RemoveLeftovers(const std::string& folder) { return RemoveFiles(folder, IsLeftover); }
 

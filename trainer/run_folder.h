@@ -17,8 +17,11 @@ inline constexpr char kConfigFile[] = "config.json";
 // "epoch-00012.ckpt": what --keep-epochs keeps behind epoch 12 (1 is the first).
 std::string EpochCheckpoint(uint64_t epoch);
 
-// The epoch checkpoints of a run that is being replaced.
-Status RemoveEpochCheckpoints(const std::string& folder);
+// Whether a file of this name in its output folder is the run's own.
+bool IsRunFile(const std::string& name);
+
+// Checkpoints and kept batches of a run that is being replaced.
+Status RemoveRun(const std::string& folder);
 
 // What a run that was killed had begun to write.
 Status RemoveLeftovers(const std::string& folder);

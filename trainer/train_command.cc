@@ -24,6 +24,7 @@
 #include "trainer/config.h"
 #include "trainer/local_ranks.h"
 #include "trainer/logs/console.h"
+#include "trainer/rank_facts.h"
 #include "trainer/train_loop.h"
 #include "trainer/train_setup.h"
 
@@ -224,21 +225,42 @@ Status WithRemedy(const Status& status, const TrainSetup& setup) {
                  " of before is whole: once there is room, go on from it with --resume");
 }
 
+// The run is done; only the picture of its time is missing.
+Status TraceError(const Status& status) {
+  return Status(status.code(),
+                "the training is done, and its results and checkpoints are whole; "
+                "only the trace could not be written: " +
+                    status.message());
+}
+
+// What decides which calls a rank makes, before the first one that depends on it.
+Status CompareCalls(const TrainOptions& options, const TrainRequest& request) {
+  const auto text = [](bool is_given) { return is_given ? "given" : "not given"; };
+  return CompareFacts(request.communicator, {{"--resume", text(request.resume)},
+                                             {"--batch auto", text(options.flags.BatchIsAuto())},
+                                             {"--trace", text(!request.trace.empty())}});
+}
+
+// Of an error that all ranks have found together, or of a job that has failed.
+Result<int> EndTogether(Communicator* ranks, const Status& status) {
+  return EndJob(ranks, status, ranks->failure().ok() ? Known::kOnAllRanks : Known::kHere);
+}
+
 Result<int> TrainOnRanks(const TrainOptions& options, const TrainRequest& request) {
   Communicator* const ranks = request.communicator;
+  if (const Status alike = CompareCalls(options, request); !alike.ok()) {
+    return EndTogether(ranks, alike);
+  }
   TrainRequest complete = request;
   std::string choice_text;
   if (options.flags.BatchIsAuto()) {
     const auto choice = ChooseBatch(request);
-    if (!choice.ok()) return EndJob(ranks, choice.status(), Known::kOnAllRanks);
+    if (!choice.ok()) return EndTogether(ranks, choice.status());
     complete.given.set_batch(static_cast<int32_t>(choice->batch));
     choice_text = choice->text;
   }
   auto setup = PrepareTraining(complete);
-  if (!setup.ok()) {
-    const bool aborted = !ranks->failure().ok();
-    return EndJob(ranks, setup.status(), aborted ? Known::kHere : Known::kOnAllRanks);
-  }
+  if (!setup.ok()) return EndTogether(ranks, setup.status());
   if (!choice_text.empty()) setup->notices.push_back(choice_text);
   Console console(ConsoleFor(options, *setup));
   if (ranks->rank() == 0) {
@@ -253,6 +275,7 @@ Result<int> TrainOnRanks(const TrainOptions& options, const TrainRequest& reques
   if (ranks->rank() == 0) {
     options.json ? PrintJson(*setup, *summary) : PrintResults(*setup, *summary);
   }
+  if (!summary->trace.ok()) return EndTogether(ranks, TraceError(summary->trace));
   return EndJob(ranks, OkStatus(), Known::kOnAllRanks);
 }
 
@@ -272,9 +295,10 @@ Status StartLocalRanks(const TrainOptions& options, const proto::TrainConfig& gi
   return BecomeRanks(options.gpus, WordsOfRanks(words));
 }
 
-Result<int> RunTrain(const TrainOptions& options) {
+Result<int> RunTrain(TrainOptions* own_options) {
   TrainRequest request;
-  ASSIGN_OR_RETURN(request.given, options.flags.Given());
+  ASSIGN_OR_RETURN(request.given, own_options->flags.Given());
+  const TrainOptions& options = *own_options;
   RETURN_IF_ERROR(StartLocalRanks(options, request.given));
   RETURN_IF_ERROR(InstallInterruptHandlers());
   request.resume = options.resume->count() > 0;
@@ -293,7 +317,8 @@ Result<int> RunTrain(const TrainOptions& options) {
 
 void AddTrainCommand(CommandLine* commands) {
   auto options = std::make_shared<TrainOptions>();
-  CLI::App* app = commands->Add("train", kDescription, [options] { return RunTrain(*options); });
+  CLI::App* app =
+      commands->Add("train", kDescription, [options] { return RunTrain(options.get()); });
   options->flags.AddTo(app);
   options->resume = app->add_option("--resume", options->checkpoint,
                                     "Go on from a checkpoint (default: OUTPUT/last.ckpt)")

@@ -11,6 +11,7 @@
 #include "reader/console/json_writer.h"
 #include "trainer/batch_guard.h"
 #include "trainer/checkpoint_writer.h"
+#include "trainer/comm/job_end.h"
 #include "trainer/config.h"
 #include "trainer/create_step_engine.h"
 #include "trainer/data_feed.h"
@@ -20,6 +21,7 @@
 #include "trainer/logs/run_trace.h"
 #include "trainer/network.h"
 #include "trainer/prediction/evaluation_pictures.h"
+#include "trainer/run_output.h"
 #include "trainer/step_engine.h"
 
 namespace shardmill {
@@ -39,13 +41,12 @@ Io IoOf(const proto::TrainConfig& config) {
 
 class TrainLoop {
  public:
-  TrainLoop(TrainSetup* setup, Console* console, std::optional<RunLog> log)
+  TrainLoop(TrainSetup* setup, Console* console)
       : setup_(*setup),
         config_(setup->config),
         progress_(*setup->description.mutable_progress()),
         communicator_(*setup->communicator),
         console_(*console),
-        log_(std::move(log)),
         guard_(setup),
         trace_(setup->trace, setup->communicator) {}
 
@@ -54,7 +55,8 @@ class TrainLoop {
   Status WriteTrace();
 
  private:
-  Status WriteStart();
+  Status OpenOutput();
+  Status OpenLog();
   Status ShareState();
   Status OpenFeed();
   Status RunEpoch();
@@ -101,11 +103,11 @@ class TrainLoop {
 Result<TrainSummary> TrainLoop::Run() {
   const double start = Now();
   summary_.first_steps = progress_.steps();
-  RETURN_IF_ERROR(WriteStart());
   ASSIGN_OR_RETURN(steps_, CreateStepEngine(&setup_, [this](const StepReport& report) {
                      return CheckLoss(report);
                    }));
   RETURN_IF_ERROR(ShareState());
+  if (communicator_.rank() == 0) RETURN_IF_ERROR(OpenOutput());
   RETURN_IF_ERROR(trace_.Start());
   RETURN_IF_ERROR(OpenFeed());
   while (progress_.epoch() < static_cast<uint64_t>(config_.epochs()) && !LimitReached()) {
@@ -127,11 +129,27 @@ Result<TrainSummary> TrainLoop::Run() {
 }
 
 Status TrainLoop::WriteTrace() {
-  return trace_.Write(feed_ ? feed_->trace_lanes() : std::vector<TraceLane>());
+  if (!trace_.IsOn()) return OkStatus();
+  const Status own = trace_.Write(feed_ ? feed_->trace_lanes() : std::vector<TraceLane>());
+  RETURN_IF_ERROR(communicator_.Barrier("end of the trace", kDiskPatience));
+  return AgreeOnStatus(&communicator_, own, "trace");
 }
 
-Status TrainLoop::WriteStart() {
-  if (!log_) return OkStatus();
+Status TrainLoop::OpenLog() {
+  RunLogOptions options;
+  options.folder = config_.output();
+  options.tensorboard = config_.tensorboard();
+  options.classes = setup_.task.classes;
+  if (!setup_.resumed_from.empty()) options.resume_step = progress_.steps();
+  ASSIGN_OR_RETURN(RunLog log, RunLog::Open(options));
+  log_.emplace(std::move(log));
+  return OkStatus();
+}
+
+// Of rank 0. All ranks are ready to train: from here on an earlier run is replaced.
+Status TrainLoop::OpenOutput() {
+  RETURN_IF_ERROR(TakeOutput(setup_));
+  RETURN_IF_ERROR(OpenLog());
   const proto::Checkpoint& description = setup_.description;
   return log_->WriteStart(progress_.steps(), [&](JsonWriter* json) {
     json->Key("dataset_id").String(description.trained_on().dataset_id());
@@ -383,12 +401,13 @@ Status TrainLoop::Save(const std::string& path, CheckpointWriter::Aftermath afte
     if (!std::isfinite(EuclideanNorm(tensor.data, tensor.elements))) {
       return communicator_.AbortTogether(InvalidArgumentError(
           "a weight is not finite after step " + std::to_string(progress_.steps()) +
-          "; the last checkpoint is kept; try a lower --lr"));
+          (setup_.has_checkpoint ? "; the last checkpoint is kept" : "") + "; try a lower --lr"));
     }
   }
   const uint64_t start = SteadyNanoseconds();
   if (communicator_.rank() == 0) RETURN_IF_ERROR(StartWriting(path, std::move(aftermath)));
   RETURN_IF_ERROR(communicator_.Barrier("checkpoint", kDiskPatience));
+  setup_.has_checkpoint = true;
   trace_.Add(RunTrace::Lane::kSteps, "starting a checkpoint", start, SteadyNanoseconds());
   return OkStatus();
 }
@@ -429,23 +448,16 @@ Status TrainLoop::StopIfInterrupted() {
 }  // namespace
 
 Result<TrainSummary> Train(TrainSetup* setup, Console* console) {
-  std::optional<RunLog> log;
-  if (setup->communicator->rank() == 0) {
-    RunLogOptions options;
-    options.folder = setup->config.output();
-    options.tensorboard = setup->config.tensorboard();
-    options.classes = setup->task.classes;
-    if (!setup->resumed_from.empty()) {
-      options.resume_step = setup->description.progress().steps();
-    }
-    ASSIGN_OR_RETURN(RunLog opened, RunLog::Open(options));
-    log.emplace(std::move(opened));
-  }
-  TrainLoop loop(setup, console, std::move(log));
+  TrainLoop loop(setup, console);
   Result<TrainSummary> summary = loop.Run();
   // An interruption comes to all ranks alike; after other errors they may stand anywhere.
-  if (summary.ok() || summary.status().code() == StatusCode::kCancelled) {
-    RETURN_IF_ERROR(loop.WriteTrace());
+  if (summary.ok()) {
+    summary->trace = loop.WriteTrace();
+  } else if (summary.status().code() == StatusCode::kCancelled) {
+    const Status trace = loop.WriteTrace();
+    if (trace.ok()) return summary;
+    return CancelledError(summary.status().message() +
+                          "; the trace could not be written: " + trace.message());
   }
   return summary;
 }

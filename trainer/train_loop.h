@@ -32,6 +32,7 @@ struct TrainSummary {
   std::optional<double> best_score;
   uint64_t best_epoch = 0;  // counted from 1
   std::string weights_hash;
+  Status trace;  // how writing the trace went; the run is done whatever it says
   // Of the steps of this process.
   int64_t images = 0;
   double wait_ms = 0;
@@ -40,7 +41,8 @@ struct TrainSummary {
   double seconds = 0;  // with evaluations and checkpoints
 };
 
-// Runs what `setup` describes to its end, or to the interruption (Cancelled, on all ranks).
+// Runs what `setup` describes to its end, which replaces what the output folder holds, or to the
+// interruption (Cancelled, on all ranks).
 Result<TrainSummary> Train(TrainSetup* setup, Console* console);
 
 }  // namespace shardmill

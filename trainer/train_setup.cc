@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "proto/manifest.pb.h"
+#include "reader/base/checksum.h"
 #include "reader/base/file.h"
 #include "trainer/checkpoint.h"
 #include "trainer/class_weights.h"
@@ -17,17 +18,13 @@
 #include "trainer/input_augmentation.h"
 #include "trainer/network.h"
 #include "trainer/rank_facts.h"
+#include "trainer/run_output.h"
 #include "trainer/step_memory_of.h"
 
 namespace shardmill {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool Exists(const std::string& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
 
 // The checkpoint that --resume means.
 std::string CheckpointPath(const TrainRequest& request) {
@@ -171,6 +168,7 @@ Status BuildNetwork(const proto::Model* stored, TrainSetup* setup) {
       loss.class_weights,
       ClassWeights(config.class_weights(), setup->dataset->schema().classes, split->statistics()));
   if (config.class_weights() == "none") loss.class_weights.clear();
+  setup->class_weights = loss.class_weights;
   if (setup->task.ignore) loss.ignore = *setup->task.ignore;
   loss.cross_entropy = config.cross_entropy();
   loss.dice = config.dice();
@@ -288,6 +286,7 @@ Status Restore(const LoadedCheckpoint& checkpoint, TrainSetup* setup) {
   RETURN_IF_ERROR(RestoreAverage(checkpoint, setup));
   *setup->description.mutable_progress() = before.progress();
   setup->resumed_from = checkpoint.path();
+  setup->has_checkpoint = true;
   proto::TrainConfig config_before = before.config();
   config_before.set_limit_steps(setup->config.limit_steps());
   for (const std::string& difference : ConfigDifferences(config_before, setup->config)) {
@@ -300,44 +299,6 @@ Status Restore(const LoadedCheckpoint& checkpoint, TrainSetup* setup) {
                              ": the run goes on, but not bit for bit");
   }
   return OkStatus();
-}
-
-// Log and checkpoints of two runs would mix.
-Status LockOutput(TrainSetup* setup) {
-  const std::string& output = setup->config.output();
-  std::error_code error;
-  fs::create_directories(output, error);
-  if (error) return IoError("cannot create the folder " + output + ": " + error.message());
-  ASSIGN_OR_RETURN(setup->output_lock, FolderLock::TryAcquire(output));
-  if (setup->output_lock) return OkStatus();
-  return InvalidArgumentError("another program is writing to the folder " + output +
-                              ": wait for it or choose another --output");
-}
-
-Status MakeOutputReady(const TrainRequest& request, const TrainSetup& setup) {
-  const std::string& output = setup.config.output();
-  std::error_code error;
-  const bool in_place =
-      !setup.resumed_from.empty() && fs::equivalent(FolderName(setup.resumed_from), output, error);
-  if (!in_place) {
-    for (const char* name : {kLastCheckpoint, kBestCheckpoint}) {
-      const std::string path = setup.OutputPath(name);
-      if (!Exists(path)) continue;
-      if (!request.overwrite) {
-        return InvalidArgumentError("the folder " + output + " already holds a run (" + name +
-                                    "): go on with --resume, choose another --output, or replace "
-                                    "it with --overwrite");
-      }
-      fs::remove(path, error);
-      if (error) return IoError("cannot remove " + path + ": " + error.message());
-    }
-  }
-  if (request.overwrite) RETURN_IF_ERROR(RemoveEpochCheckpoints(output));
-  RETURN_IF_ERROR(RemoveLeftovers(output));
-  const std::string config = ConfigToJson(setup.config);
-  ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(setup.OutputPath(kConfigFile)));
-  RETURN_IF_ERROR(file.Append(config.data(), config.size()));
-  return file.Commit();
 }
 
 // What a run goes on with where nothing is given. The limit on steps says when one process stops,
@@ -376,6 +337,12 @@ std::vector<RankFact> FactsOf(const TrainSetup& setup) {
   for (const auto& [flag, value] : ConfigTexts(setup.config)) {
     if (own.count(flag) == 0) facts.push_back({flag, value});
   }
+  // Options that may name files mean what these hold.
+  const std::vector<float>& weights = setup.class_weights;
+  const Digest model = Digest128(setup.description.model().SerializeAsString());
+  const Digest of_weights = Digest128(weights.data(), weights.size() * sizeof(float));
+  facts.push_back({"the content of --model", DigestToHex(model)});
+  facts.push_back({"the content of --class-weights", DigestToHex(of_weights)});
   return facts;
 }
 
@@ -383,6 +350,7 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   TrainSetup setup;
   setup.communicator = request.communicator;
   setup.trace = request.trace;
+  setup.overwrite = request.overwrite;
   setup.config = CompleteConfig(
       checkpoint != nullptr ? ConfigToResume(*checkpoint, request.given) : proto::TrainConfig(),
       request.given);
@@ -414,9 +382,7 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   RETURN_IF_ERROR(BuildOptimizer(&setup));
   if (checkpoint != nullptr) RETURN_IF_ERROR(Restore(*checkpoint, &setup));
   if (layout.rank == 0 && !request.measure_only) {
-    RETURN_IF_ERROR(LockOutput(&setup));
-    RETURN_IF_ERROR(MakeOutputReady(request, setup));
-    if (!setup.trace.empty()) RETURN_IF_ERROR(AtomicFile::Create(setup.trace).status());
+    RETURN_IF_ERROR(ReserveOutput(&setup));
   }
   return setup;
 }

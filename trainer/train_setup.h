@@ -48,13 +48,16 @@ struct TrainSetup {
   std::optional<Optimizer> optimizer;
   std::optional<WeightAverage> average;  // with --ema
   ScheduleOptions schedule;
+  std::vector<float> class_weights;  // in the loss; empty: all alike
   uint64_t train_records = 0;
   uint64_t val_records = 0;  // 0 when the run never evaluates
   uint64_t steps_per_epoch = 0;
   // What a checkpoint of this run says; `progress` is where the run starts and moves on with it.
   proto::Checkpoint description;
   std::string trace;                      // see TrainRequest
+  bool overwrite = false;                 // see TrainRequest
   std::string resumed_from;               // path, empty for a new run
+  bool has_checkpoint = false;            // there is one to go on from: resumed or written
   std::vector<std::string> notices;       // what a user should know before the first step
   std::optional<FolderLock> output_lock;  // of rank 0, as long as the run lasts
 
@@ -65,9 +68,9 @@ struct TrainSetup {
 // What the options ask for.
 Result<OptimizerOptions> OptimizerOptionsOf(const proto::TrainConfig& config);
 
-// Reads data set and checkpoint, builds the network, and makes the output folder ready. With
-// several ranks all call it; only rank 0 needs the checkpoint and has the output folder. All ranks
-// get the same status.
+// Reads data set and checkpoint, builds the network, and reserves the output folder, in which
+// nothing of an earlier run is changed before Train. With several ranks all call it; only rank 0
+// needs the checkpoint and has the output folder. All ranks get the same status.
 Result<TrainSetup> PrepareTraining(const TrainRequest& request);
 
 }  // namespace shardmill

@@ -47,6 +47,29 @@ TEST(Config, EveryFieldOfTheMessageIsAFlagAndHasHelp) {
   }
 }
 
+TEST(Config, BatchIsAutoByFlagOrFileAndTheFlagWins) {
+  const std::string file = WriteConfig("auto", "{\"epochs\": 3, \"batch\" :\n \"auto\"}");
+  const std::string plain = WriteConfig("plain", R"({"batch": 4})");
+  const auto batch = [](std::vector<std::string> words) {
+    CLI::App app("test");
+    ConfigFlags flags;
+    flags.AddTo(&app);
+    std::reverse(words.begin(), words.end());
+    app.parse(words);
+    const auto given = flags.Given();
+    EXPECT_TRUE(given.ok()) << given.status().ToString();
+    EXPECT_NE(given->has_batch(), flags.BatchIsAuto());
+    return flags.BatchIsAuto() ? "auto" : std::to_string(given->batch());
+  };
+  EXPECT_EQ(batch({"--batch", "auto"}), "auto");
+  EXPECT_EQ(batch({"--config", file}), "auto");
+  EXPECT_EQ(batch({"--config", file, "--batch", "8"}), "8");
+  EXPECT_EQ(batch({"--config", plain}), "4");
+  EXPECT_EQ(batch({"--config", plain, "--batch", "auto"}), "auto");
+  ExpectInvalid(GivenBy({"--config", WriteConfig("width", R"({"width": "auto"})")}).status(),
+                "a whole number");
+}
+
 TEST(Config, OnlyWhatWasGivenIsSet) {
   const auto given = GivenBy({"shards", "--width", "16", "--lr=0.25", "--nesterov"});
   ASSERT_TRUE(given.ok()) << given.status().ToString();

@@ -291,6 +291,7 @@ TEST(TrainProgram, NotFiniteLossStopsWithStepAndRecords) {
   const std::string output = FreshPath("nan_run");
   const ProgramResult result = RunTrainer(Small(dataset, output));
   ExpectFailure(result, 2, "is not finite at step");
+  EXPECT_EQ(result.err.find("the last checkpoint is kept"), std::string::npos) << result.err;
   const size_t list = result.err.find("in the batch: ");
   ASSERT_NE(list, std::string::npos) << result.err;
   const std::string records = ", " + result.err.substr(list + 14);
@@ -323,6 +324,11 @@ TEST(TrainProgram, OutliersAreReportedKeptOrStopTheRun) {
   EXPECT_EQ(dumps, std::min<size_t>(lines, 10));
   ExpectFailure(RunTrainer(words + Words{"--overwrite", "--outlier-action", "stop"}), 2,
                 "The weights were not changed by this step");
+  size_t left = 0;  // that of the step which stopped the second run
+  for (const auto& entry : std::filesystem::directory_iterator(output)) {
+    left += entry.path().filename().string().rfind("bad-batch-step-", 0) == 0;
+  }
+  EXPECT_EQ(left, 1u);
 }
 
 TEST(TrainProgram, SharesAreLearnedWithoutClassIds) {
@@ -393,6 +399,54 @@ TEST(TrainProgram, FinishedRunIsNotOverwrittenUnlessAsked) {
   const ProgramResult result = RunTrainer(Small(Shapes(), output) + Words{"--overwrite"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(ReadLog(output + "/log.jsonl").front().step, 0u);
+}
+
+// Name and content of each file.
+std::map<std::string, std::string> FilesOf(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const auto bytes = ReadFile(entry.path(), 1 << 26);
+    files[entry.path().filename()] = bytes.ok() ? *bytes : bytes.status().ToString();
+  }
+  return files;
+}
+
+TEST(TrainProgram, RefusedStartLeavesTheEarlierRunAsItIs) {
+  const std::string output = FreshPath("refused");
+  const Words words = Small(Shapes(), output) + Words{"--epochs", "1", "--keep-epochs", "1"};
+  ASSERT_EQ(RunTrainer(words).exit_code, 0);
+  const std::map<std::string, std::string> before = FilesOf(output);
+  for (const char* name : {"last.ckpt", "best.ckpt", "epoch-00001.ckpt", "config.json"}) {
+    EXPECT_EQ(before.count(name), 1u) << name;
+  }
+  const auto refuse = [&](const Words& more, int exit_code, const std::string& message) {
+    ExpectFailure(RunTrainer(words + more), exit_code, message);
+    EXPECT_TRUE(FilesOf(output) == before) << message;
+  };
+  const Words resumed = {"--resume", "--epochs", "2", "--lr", "0.5"};
+  refuse({"--overwrite", "--trace", "/nowhere/t.json"}, 3, "/nowhere/t.json");
+  refuse(resumed + Words{"--trace", "/nowhere/t.json"}, 3, "/nowhere/t.json");
+  refuse({"--overwrite", "--trace", output}, 2, "is a folder: name a file");
+  refuse(resumed + Words{"--trace", output + "/../refused/best.ckpt"}, 2, "of the run itself");
+  refuse(resumed + Words{"--overwrite"}, 2, "--overwrite would remove the run");
+  std::filesystem::remove(output + "/log.jsonl");
+  std::filesystem::create_directory(output + "/log.jsonl");
+  ExpectFailure(RunTrainer(words + Words{"--overwrite"}), 2, "log.jsonl is a folder");
+  EXPECT_EQ(FilesOf(output)["last.ckpt"], before.at("last.ckpt"));
+  ExpectFailure(RunTrainer(Small(Shapes(), Shapes())), 2, "the folder of the data set");
+}
+
+// The run removes what a killed one had begun to write: here the folder that the trace is for.
+TEST(TrainProgram, TraceThatCannotBeWrittenLeavesTheResults) {
+  const std::string output = FreshPath("trace_lost");
+  const std::string folder = output + "/last.ckpt.tmp-1";
+  std::filesystem::create_directories(folder);
+  const ProgramResult result =
+      RunTrainer(Small(Shapes(), output) + Words{"--epochs", "1", "--trace", folder + "/t.json"});
+  ExpectFailure(result, 3, "only the trace could not be written");
+  EXPECT_EQ(result.err.find("--resume"), std::string::npos) << result.err;
+  EXPECT_EQ(ValueAfter(result.out, "weights hash").size(), 32u) << result.out;
+  EXPECT_TRUE(std::filesystem::exists(output + "/last.ckpt"));
 }
 
 TEST(TrainProgram, HelpListsEveryGroupAndTheOtherCommand) {

@@ -208,18 +208,46 @@ TEST_F(TrainRanks, RankThatWasStartedDifferentlyIsNamed) {
     const Words run = Run(FreshPath("differing"));
     return RunMpiJob(2, "/bin/sh", words + Words(run.begin() + 1, run.end()));
   };
-  MpiJobResult job = start(dataset_ + " --weight-decay 0.0$((rank + 1))");
-  EXPECT_EQ(job.exit_code, 2) << job.output;
-  EXPECT_NE(job.output.find("rank 1 of 2 was started differently: --weight-decay is 0.02 there and "
-                            "0.01 on rank 0"),
-            std::string::npos)
-      << job.output;
-  job = start("$(test $rank = 0 && echo " + dataset_ + " || echo " + other + ")");
+  MpiJobResult job = start("$(test $rank = 0 && echo " + dataset_ + " || echo " + other + ")");
   EXPECT_EQ(job.exit_code, 2) << job.output;
   EXPECT_NE(job.output.find("the data set is "), std::string::npos) << job.output;
   job = start("$(test $rank = 0 && echo " + dataset_ + " || echo /nowhere)");
   EXPECT_EQ(job.exit_code, 3) << job.output;
   EXPECT_NE(job.output.find("rank 1 of 2: /nowhere"), std::string::npos) << job.output;
+}
+
+TEST_F(TrainRanks, RanksThatReadOrDoOtherThingsAreRefusedAndNothingIsReplaced) {
+  const std::string output = FreshPath("unlike"), folder = FreshPath("unlike_files");
+  for (int rank = 0; rank < 2; ++rank) {
+    const std::string own = folder + "/" + std::to_string(rank);
+    std::filesystem::create_directories(own);
+    std::ofstream(own + "/weights.csv") << "ground,1\nred,2\ngreen," << 3 + rank << "\n";
+    const ProgramResult model =
+        RunTrainer({"model", "unet", "--width", rank == 0 ? "2" : "3", "--depth", "1"});
+    ASSERT_EQ(model.exit_code, 0) << model.err;
+    std::ofstream(own + "/model.txtpb") << model.out;
+  }
+  const Words run = {dataset_, "--output",  output, "--batch",  "10", "--lr",
+                     "0.02",   "--threads", "1",    "--epochs", "1"};
+  TrainedHash(1, run + Words{"--width", "2", "--depth", "1"});
+  const auto last = ReadFile(output + "/last.ckpt", 1 << 26);
+  ASSERT_TRUE(last.ok()) << last.status().ToString();
+  const auto refuse = [&](const std::string& own_words, const std::string& message) {
+    const std::string line =
+        "rank=$OMPI_COMM_WORLD_RANK; cd " + folder + "/$rank; exec \"$0\" \"$@\" " + own_words;
+    const MpiJobResult job =
+        RunMpiJob(2, "/bin/sh", Words{"-c", line, RankProgram("trainer/shardmill-train")} + run);
+    EXPECT_EQ(job.exit_code, 2) << job.output;
+    EXPECT_NE(job.output.find(message), std::string::npos) << job.output;
+    const auto now = ReadFile(output + "/last.ckpt", 1 << 26);
+    EXPECT_TRUE(now.ok() && *now == *last) << message;
+  };
+  refuse("--overwrite --lr 0.0$((rank + 1))",
+         "rank 1 of 2 was started differently: --lr is 0.02 there and 0.01 on rank 0");
+  refuse("--overwrite --class-weights ./weights.csv", "the content of --class-weights is ");
+  refuse("--overwrite --model ./model.txtpb", "the content of --model is ");
+  refuse("--overwrite $(test $rank = 0 || echo --trace t.json)",
+         "--trace is given there and not given on rank 0");
 }
 
 TEST_F(TrainRanks, ImagesOfSeveralSizesHaveTheSameBitsOnAnyNumberOfRanks) {
@@ -291,7 +319,10 @@ TEST_F(TrainRanks, SignalToOneRankStopsAllWithACheckpoint) {
         ASSERT_EQ(ranks.size(), 2u);
         EXPECT_EQ(kill(ranks[1], SIGTERM), 0);
       });
-  EXPECT_TRUE(job.exit_code == 130 || job.exit_code == 143) << job.output;
+  EXPECT_EQ(job.exit_code, 143) << job.output;
+  EXPECT_NE(job.output.find("error: interrupted by SIGTERM: another rank was asked to stop after"),
+            std::string::npos)
+      << job.output;
   EXPECT_NE(job.output.find("--resume goes on from it"), std::string::npos) << job.output;
   EXPECT_TRUE(std::filesystem::exists(output + "/last.ckpt"));
 }

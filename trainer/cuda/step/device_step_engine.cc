@@ -102,14 +102,13 @@ Result<std::optional<StepReport>> DeviceStepEngine::Step(FeedBatch batch, uint64
     pushed.width = moved.w;
     ASSIGN_OR_RETURN(pushed.moves, moves_->Of(batch.lease, pushed.rows.images.first_row));
   }
-  // The report keeps the memory longer than the copy does.
-  RETURN_IF_ERROR(step_->Push(pushed, [] {}));
-  StepReport report;
+  // The report keeps the memory longer than the copy does, also where the step fails.
+  StepReport& report = reports_.emplace_back();
   report.batch = std::move(batch);
   report.step = step;
   report.learning_rate = LearningRate(setup_.schedule, step);
+  RETURN_IF_ERROR(step_->Push(pushed, [] {}));
   RETURN_IF_ERROR(step_->Enqueue(report.learning_rate, stop));
-  reports_.push_back(std::move(report));
   if (step_->pending() < DeviceStep::kMostPending) return std::optional<StepReport>();
   ASSIGN_OR_RETURN(StepReport done, Report());
   return std::optional<StepReport>(std::move(done));

@@ -190,8 +190,8 @@ class DeviceTrial {
   std::unique_ptr<Graph> graph_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<WeightAverage> average_;
+  std::vector<Buffer> pinned_;  // before step_, which gives them back when it ends
   std::unique_ptr<DeviceStep> step_;
-  std::vector<Buffer> pinned_;
   int64_t pushed_ = 0;
   TrialOutcome outcome_;
 };

@@ -135,7 +135,7 @@ Result<int> RunSalvage(const VerifyCommandOptions& options) {
   return report->losses.empty() ? kExitDone : ExitCode(DataLossError(""));
 }
 
-Result<int> RunVerifyCommand(const VerifyCommandOptions& options) {
+Result<int> RunWithReport(const VerifyCommandOptions& options) {
   if (!options.salvage.empty()) return RunSalvage(options);
   if (options.rebuild_manifest) {
     RETURN_IF_ERROR(RebuildAndWriteManifest(options.path, options.quiet));
@@ -153,6 +153,13 @@ Result<int> RunVerifyCommand(const VerifyCommandOptions& options) {
     std::fprintf(stderr, "%s\n", EscapeControl(AdviceWithoutManifest(options.path)).c_str());
   }
   return ExitCode(DataLossError(""));
+}
+
+// With --json, a program that reads stdout gets one object in each case.
+Result<int> RunVerifyCommand(const VerifyCommandOptions& options) {
+  Result<int> result = RunWithReport(options);
+  if (!result.ok() && options.json) Print(VerifyErrorJson(options.path, result.status()));
+  return result;
 }
 
 }  // namespace
@@ -180,7 +187,7 @@ void AddVerifyCommand(CommandLine* commands) {
       ->type_name("OUT")
       ->check([](const std::string& out) { return out.empty() ? "no folder is named" : ""; }, "")
       ->excludes(rebuild);
-  app->add_flag("--json", options->json, "Prints one JSON object");
+  app->add_flag("--json", options->json, "Prints one JSON object, also when it fails");
   app->add_flag("-q,--quiet", options->quiet, "No progress and no remarks on stderr");
   app->footer(
       "Exit code: 0 intact (salvage: nothing was lost), 2 of a newer version, 3 missing or not "

@@ -177,10 +177,12 @@ Result<VerifyReport> Verify(const std::string& path, const VerifyOptions& option
   VerifyReport report;
   ASSIGN_OR_RETURN(const Plan plan, MakePlan(path, &report.findings));
   std::optional<RecordSchema> schema;
+  proto::ShardSchema schema_message;
   ShardFallback fallback;
   if (plan.manifest) {
     ASSIGN_OR_RETURN(schema, CheckManifest(*plan.manifest));
-    fallback = {&*schema, DigestFromHex(plan.manifest->dataset_id())};
+    schema_message = ShardSchemaOf(*plan.manifest, plan.manifest->splits(0).name());
+    fallback = {&*schema, DigestFromHex(plan.manifest->dataset_id()), &schema_message};
   }
   HashRange range(0, options.max_keys_in_memory);
   ASSIGN_OR_RETURN(VerifyRun run, RunVerification(plan.shards, fallback, options, &range));

@@ -7,12 +7,14 @@
 
 #include "proto/manifest.pb.h"
 #include "proto/schema.pb.h"
+#include "reader/base/checksum.h"
 #include "reader/base/file.h"
 #include "reader/block_format.h"
 #include "reader/find_blocks.h"
 #include "reader/find_footer.h"
 #include "reader/manifest.h"
 #include "reader/names.h"
+#include "reader/serialize.h"
 #include "reader/shard_format.h"
 
 namespace shardmill {
@@ -78,16 +80,17 @@ void ShardVerifier::CheckParts() {
     report_.has_schema = Check(schema);
   }
   Result<Postscript> postscript = ReadPostscript(*file_);
-  has_postscript_ = Check(postscript.status());
-  if (has_postscript_) {
+  report_.has_postscript = Check(postscript.status());
+  if (report_.has_postscript) {
     parts.postscript = *postscript;
     report_.has_footer = Check(ReadFooter(*file_, &parts));
-    if (report_.has_superblock && report_.has_footer) agree_ = Check(CheckAgreement(parts));
+    if (report_.has_superblock && report_.has_footer)
+      report_.parts_agree = Check(CheckAgreement(parts));
     return;
   }
   const Status footer = FindFooter(*file_, report_.has_superblock, &parts);
   report_.has_footer = footer.ok();
-  agree_ = report_.has_superblock && report_.has_footer;
+  report_.parts_agree = report_.has_superblock && report_.has_footer;
   if (IsFailure(footer)) Check(footer);
 }
 
@@ -97,7 +100,7 @@ void ShardVerifier::FindIdentity(const ShardFallback& fallback) {
   const std::optional<ShardName> name = ParseShardFileName(FileName(path_));
   if (report_.has_superblock) {
     identity_ = {parts.superblock.dataset_id, parts.superblock.shard_number, 0, {}};
-  } else if (has_postscript_) {
+  } else if (report_.has_postscript) {
     identity_ = {parts.postscript.dataset_id, parts.postscript.shard_number, 0, {}};
   } else if (fallback.dataset_id && name) {
     identity_ = {*fallback.dataset_id, name->number, 0, {}};
@@ -119,12 +122,12 @@ void ShardVerifier::SearchBlocks() {
     search.begin = parts.superblock.first_block_offset();
     search.records_per_block = parts.superblock.records_per_block;
   }
-  search.end = has_postscript_ ? parts.postscript.footer_offset : file_->size();
+  search.end = report_.has_postscript ? parts.postscript.footer_offset : file_->size();
   FoundBlocks found = FindBlocksByHeaders(*file_, search);
   if (!Check(found.failure)) return;
   blocks_ = std::move(found.blocks);
   numbers_ = std::move(found.numbers);
-  if (has_postscript_ && found.missed_bytes == 0) return;
+  if (report_.has_postscript && found.missed_bytes == 0) return;
   Check(DataLossError("the block table is lost; " + std::to_string(blocks_.size()) +
                       " blocks were found by their headers, and " +
                       std::to_string(found.missed_bytes) +
@@ -133,7 +136,7 @@ void ShardVerifier::SearchBlocks() {
 
 void ShardVerifier::FindBlocks() {
   const ShardParts& parts = *report_.parts;
-  if (agree_ || (report_.has_footer && !report_.has_superblock)) {
+  if (report_.parts_agree || (report_.has_footer && !report_.has_superblock)) {
     // A lost superblock would say little that the footer does not. Each header is bounds-checked
     // when it is read.
     blocks_ = parts.footer.blocks;
@@ -143,6 +146,33 @@ void ShardVerifier::FindBlocks() {
   } else {
     Check(DataLossError("superblock and footer are lost: no block could be checked"));
   }
+}
+
+// Whether the fallback's schema is that of the shard: as its own says, else the sum in its
+// superblock, else the bytes where its schema must lie.
+void ShardVerifier::CompareSchema(const ShardFallback& fallback) {
+  const ShardParts& parts = *report_.parts;
+  if (fallback.schema_message == nullptr) return;
+  proto::ShardSchema expected = *fallback.schema_message;
+  if (report_.has_schema) {
+    expected.set_split(parts.schema_message->split());
+    report_.has_other_schema =
+        SerializeDeterministic(expected) != SerializeDeterministic(*parts.schema_message);
+    return;
+  }
+  const std::optional<ShardName> name = ParseShardFileName(FileName(path_));
+  if (name) expected.set_split(name->split);
+  std::string bytes = SerializeDeterministic(expected);
+  const uint64_t schema_bytes = bytes.size();
+  bytes.resize(PaddedBytes(schema_bytes), '\0');
+  const uint64_t sum = Checksum64(bytes.data(), bytes.size());
+  if (report_.has_superblock) {
+    report_.has_other_schema =
+        parts.superblock.schema_bytes != schema_bytes || parts.superblock.schema_checksum != sum;
+    return;
+  }
+  const Result<uint64_t> found = file_->Checksum64(kSchemaOffset, bytes.size());
+  report_.schema_is_assumed = !found.ok() || *found != sum;
 }
 
 void ShardVerifier::Open(const ShardFallback& fallback) {
@@ -155,8 +185,15 @@ void ShardVerifier::Open(const ShardFallback& fallback) {
   if (report_.needs_newer_reader || !failure_.ok()) return;
   FindIdentity(fallback);
   FindBlocks();
+  CompareSchema(fallback);
   schema_ = report_.has_schema ? &report_.parts->schema : fallback.schema;
-  if (schema_ == nullptr) Check(DataLossError("the schema is lost: no record could be checked"));
+  if (!report_.has_schema && report_.has_other_schema) {
+    schema_ = nullptr;
+    Check(DataLossError(
+        "the schema is lost and was not that of the set: no record could be checked"));
+  } else if (schema_ == nullptr) {
+    Check(DataLossError("the schema is lost: no record could be checked"));
+  }
   outcomes_.resize(blocks_.size());
 }
 
@@ -182,20 +219,21 @@ void ShardVerifier::VerifyBlock(uint32_t index, BlockVerifier* verifier, KeyHash
 
 void ShardVerifier::CheckDigest() {
   const ShardParts& parts = *report_.parts;
-  if (has_postscript_) report_.digest = parts.postscript.digest;
-  if (!agree_) return;
+  if (report_.has_postscript) report_.digest = parts.postscript.digest;
+  if (!report_.parts_agree) return;
   ShardDigest digest(parts.superblock.checksum, parts.superblock.schema_checksum);
-  bool in_place = report_.has_schema;
+  bool in_place = true;
   for (const BlockReport& block : outcomes_) {
     if (!block.header_checksum) return;  // said already
     in_place = in_place && block.in_place;
     digest.AddBlock(*block.header_checksum);
   }
   const Digest found = digest.Finish(parts.footer.checksum);
-  if (!has_postscript_) {
+  if (!report_.has_postscript) {
     if (in_place) report_.digest = found;
     return;
   }
+  report_.has_its_digest = in_place && found == parts.postscript.digest;
   if (found == parts.postscript.digest) return;
   Check(DataLossError("the digest in the postscript is not that of the parts"));
   report_.has_foreign_part = in_place;
@@ -215,8 +253,7 @@ ShardReport ShardVerifier::Finish() {
     if (block.lost_file) break;
   }
   if (!lost_file_) CheckDigest();
-  report_.all_but_postscript_are_sound = agree_ && report_.has_schema;
-  report_.parts_are_sound = report_.all_but_postscript_are_sound && has_postscript_;
+  report_.parts_are_sound = report_.parts_agree && report_.has_schema && report_.has_postscript;
   file_.reset();
   return std::move(report_);
 }

@@ -22,6 +22,10 @@
 
 namespace shardmill {
 
+namespace proto {
+class ShardSchema;
+}  // namespace proto
+
 // A block that was found, and which of its records cannot be read.
 struct BlockOutcome {
   BlockTableEntry entry;
@@ -38,6 +42,9 @@ struct BlockOutcome {
 struct ShardFallback {
   const RecordSchema* schema = nullptr;
   std::optional<Digest> dataset_id;
+  // The same schema as the shards of the set carry it, of any split. Without one nothing tells
+  // whether a shard that lost its schema had this one.
+  const proto::ShardSchema* schema_message = nullptr;
 };
 
 struct ShardReport {
@@ -60,12 +67,20 @@ struct ShardReport {
   bool has_superblock = false;
   bool has_schema = false;
   bool has_footer = false;
+  bool has_postscript = false;
+  // Its own schema, or the sum of it in the superblock, is not that of the fallback.
+  bool has_other_schema = false;
+  // Schema and superblock are lost: the fallback's schema was used, but nothing proves that it is
+  // that of the shard.
+  bool schema_is_assumed = false;
+  // Superblock and footer are sound, and agree with each other and with a sound postscript.
+  bool parts_agree = false;
   bool parts_are_sound = false;
-  // The same but for the postscript, which says nothing that does not follow from the others.
-  bool all_but_postscript_are_sound = false;
   // As the postscript says; without one, that of all parts and block headers, when they are sound.
   std::optional<Digest> digest;
-  // All parts and block headers are sound and in place, but are not those of the digest.
+  // All parts and block headers are sound and in place, and are those of the digest in the
+  // postscript, or are not. The schema counts by its sum in the superblock.
+  bool has_its_digest = false;
   bool has_foreign_part = false;
 };
 
@@ -74,7 +89,8 @@ class ShardVerifier {
   ShardVerifier(const std::string& path, FileAccess access);
 
   // Checks what the shard says of itself as a whole, and finds its blocks. The fallback's schema
-  // must outlive the object.
+  // must outlive the object. It stands in for one that is lost, unless the superblock says that
+  // the shard had another.
   void Open(const ShardFallback& fallback);
 
   uint32_t block_count() const { return static_cast<uint32_t>(blocks_.size()); }
@@ -100,6 +116,7 @@ class ShardVerifier {
   void FindBlocks();
   void SearchBlocks();
   void FindIdentity(const ShardFallback& fallback);
+  void CompareSchema(const ShardFallback& fallback);
   void CheckDigest();
 
   const std::string path_;
@@ -107,8 +124,6 @@ class ShardVerifier {
   std::unique_ptr<InputFile> file_;
   const RecordSchema* schema_ = nullptr;
   ShardReport report_;
-  bool has_postscript_ = false;
-  bool agree_ = false;
   std::optional<BlockIdentity> identity_;  // of the shard, as far as anything says it
   std::vector<BlockTableEntry> blocks_;
   std::vector<uint32_t> numbers_;  // of the blocks; they have gaps where some could not be found

@@ -18,11 +18,14 @@ bool SaysSomething(const ShardReport& report) {
 // 2: it is the one that the manifest names, 1: it may be, 0: it is not.
 int ManifestRank(const SalvageShard& shard, const ShardReport& report) {
   if (IsAnotherThanNamed(shard, report)) return 0;
-  if (shard.digest && report.digest) return 2;
+  const bool has_nothing = report.records > 0 && SoundRecords(report) == 0;
+  if (shard.digest && report.digest && !has_nothing) return 2;
   return SaysSomething(report) ? 1 : 0;
 }
 
 std::string WhyNot(const SalvageShard& shard, const ShardReport& best, const ShardReport& report) {
+  const std::string refusal = WhyRefused(shard, report);
+  if (!refusal.empty() && WhyRefused(shard, best).empty()) return refusal;
   if (IsAnotherThanNamed(shard, report) && !IsAnotherThanNamed(shard, best)) {
     return "it is not the one that the manifest names";
   }
@@ -34,6 +37,22 @@ std::string WhyNot(const SalvageShard& shard, const ShardReport& best, const Sha
 }
 
 }  // namespace
+
+std::string WhyRefused(const SalvageShard& shard, const ShardReport& report) {
+  if (report.has_other_schema) {
+    return "the shard has another schema or recipe than the rest of the set";
+  }
+  if (report.has_foreign_part) {
+    return "the digest of the shard differs although all its parts are sound: one of its blocks "
+           "may be that of another split or packing";
+  }
+  const bool is_the_named = shard.digest && report.digest && *report.digest == *shard.digest;
+  if (report.schema_is_assumed && !is_the_named) {
+    return "superblock and schema of the shard are lost, and nothing proves that its records are "
+           "of the schema of the set";
+  }
+  return "";
+}
 
 uint64_t SoundRecords(const ShardReport& report) {
   uint64_t records = 0;
@@ -62,15 +81,16 @@ Kinship KinshipOf(const ShardReport& a, const ShardReport& b) {
 int ChooseSource(const SalvageShard& shard, const std::vector<ShardReport*>& files) {
   if (files.empty()) return -1;
   const auto named = std::find_if(files.begin(), files.end(), [&](const ShardReport* report) {
-    return FileName(report->path) == shard.FileName() && SaysSomething(*report);
+    return FileName(report->path) == shard.FileName() && SaysSomething(*report) &&
+           WhyRefused(shard, *report).empty();
   });
   const auto rank = [&](const ShardReport& report) {
     const bool is_named = named != files.end() && *named == &report;
     const bool is_like_named =
-        is_named || (named != files.end() && KinshipOf(**named, report) == Kinship::kSame);
-    return std::make_tuple(ManifestRank(shard, report), is_like_named, SoundRecords(report),
-                           report.parts_are_sound, report.has_footer + report.has_superblock,
-                           is_named);
+        is_named || (named != files.end() && KinshipOf(**named, report) != Kinship::kOther);
+    return std::make_tuple(WhyRefused(shard, report).empty(), ManifestRank(shard, report),
+                           is_like_named, SoundRecords(report), report.parts_are_sound,
+                           report.has_footer + report.has_superblock, is_named);
   };
   size_t best = 0;
   for (size_t i = 1; i < files.size(); ++i) {

@@ -16,13 +16,17 @@ enum class Kinship { kSame, kOther, kUnknown };
 // By their digests, else by the sums of the block headers that both still have.
 Kinship KinshipOf(const ShardReport& a, const ShardReport& b);
 
+// Why nothing of a file may be taken for the shard; empty: it may. Holds for a mended one as well.
+std::string WhyRefused(const SalvageShard& shard, const ShardReport& report);
+
 // Of the blocks that were found.
 uint64_t SoundRecords(const ShardReport& report);
 
-// The number of the file to take; -1 when there is none. First come files that have the digest that
-// the manifest says, then those of which this is not known any more. Among them, a stale file must
-// not win over the one with the right name, so that next come that one and those that do not differ
-// from it; then those of which more can be saved, and of which more parts are sound.
+// The number of the file to take; -1 when there is none. Files that are refused come last. First
+// come those with something to save that have the digest that the manifest says, then those of
+// which this is not known any more. Among them, a stale file must not win over the one with the
+// right name, so that next come that one and those that are not known to differ from it; then those
+// of which more can be saved, and of which more parts are sound.
 int ChooseSource(const SalvageShard& shard, const std::vector<ShardReport*>& files);
 
 // The files but `best` get a remark, and their blocks are dropped: their keys are no duplicates.

@@ -23,11 +23,11 @@ auto Worth(const ShardReport& report) {
                          report.parts_are_sound);
 }
 
-// Whether its parts are those that the digest in its postscript was made of.
-bool HasItsDigest(const ShardReport& report) {
-  return report.parts_are_sound && !report.has_foreign_part &&
-         std::all_of(report.blocks.begin(), report.blocks.end(),
-                     [](const BlockOutcome& block) { return block.in_place; });
+// Whether its parts are those that the digest in its postscript, or that in the manifest, was made
+// of. Without a postscript the digest of a report is that of its parts.
+bool IsProven(const SalvageShard& shard, const ShardReport& report) {
+  if (report.has_postscript) return report.has_its_digest;
+  return shard.digest && report.digest && *report.digest == *shard.digest;
 }
 
 void ReplaceAll(const std::string& from, const std::string& to, std::string* text) {
@@ -49,11 +49,15 @@ Result<std::optional<MendedShard>> MendedCopies::Mend(const SalvageShard& shard,
                                                       size_t best, const RecordSchema& schema,
                                                       FileAccess access,
                                                       const VerifyFiles& verify) {
-  if (files[best]->findings.empty() || !files[best]->opened) return std::optional<MendedShard>();
+  const ShardReport& first = *files[best];
+  if (first.findings.empty() || !first.opened || first.has_other_schema) {
+    return std::optional<MendedShard>();
+  }
   std::vector<size_t> copies, possible;
   for (size_t i = 0; i < files.size(); ++i) {
-    if (i == best || !files[i]->opened || files[i]->has_foreign_part) continue;
-    const Kinship kinship = KinshipOf(*files[best], *files[i]);
+    if (i == best || !files[i]->opened) continue;
+    if (files[i]->has_foreign_part || files[i]->has_other_schema) continue;
+    const Kinship kinship = KinshipOf(first, *files[i]);
     if (kinship == Kinship::kSame) copies.push_back(i);
     if (kinship != Kinship::kOther) possible.push_back(i);
   }
@@ -76,17 +80,18 @@ Result<std::optional<MendedShard>> MendedCopies::MendWith(const Attempt& attempt
   fs::create_directory(folder_, error);
   if (error) return ErrnoError("cannot make folder " + folder_, error.value());
   const std::string path = JoinPath(folder_, attempt.shard->FileName());
+  originals_[path] = best.path;
   RETURN_IF_ERROR(MendShard(copies, *attempt.schema, attempt.access, path));
   ASSIGN_OR_RETURN(VerifyRun run, (*attempt.verify)({path}));
   ShardReport& report = run.shards.front();
-  const bool is_taken = Worth(report) > Worth(best) && !report.has_foreign_part &&
-                        !IsAnotherThanNamed(*attempt.shard, report) &&
-                        (!must_prove || HasItsDigest(report));
+  const SalvageShard& shard = *attempt.shard;
+  const bool is_taken = Worth(report) > Worth(best) && WhyRefused(shard, report).empty() &&
+                        !IsAnotherThanNamed(shard, report) &&
+                        (!must_prove || IsProven(shard, report));
   if (!is_taken) {
     RETURN_IF_ERROR(RemoveFile(path));
     return std::optional<MendedShard>();
   }
-  originals_[path] = best.path;
   MendedShard mended;
   mended.report = std::move(report);
   mended.keys = std::move(run.keys);
@@ -94,12 +99,15 @@ Result<std::optional<MendedShard>> MendedCopies::MendWith(const Attempt& attempt
   return std::optional<MendedShard>(std::move(mended));
 }
 
+std::string MendedCopies::NameOriginals(std::string text) const {
+  for (const auto& [path, original] : originals_) ReplaceAll(path, original, &text);
+  return text;
+}
+
 void MendedCopies::NameOriginals(std::vector<Loss>* losses) const {
-  for (const auto& [path, original] : originals_) {
-    for (Loss& loss : *losses) {
-      ReplaceAll(path, original, &loss.file);
-      ReplaceAll(path, original, &loss.reason);
-    }
+  for (Loss& loss : *losses) {
+    loss.file = NameOriginals(std::move(loss.file));
+    loss.reason = NameOriginals(std::move(loss.reason));
   }
 }
 

@@ -40,13 +40,15 @@ class MendedCopies {
 
   // Nothing when files[best] is sound, when no other file certainly is a copy of the same shard, or
   // when they add nothing to it. Files that have no part in common are copies of one shard when
-  // together they have the digest that one of them says.
+  // together they have the digest that one of them or the manifest says. Nothing is taken from
+  // files of another schema or recipe, nor a result that would be refused itself.
   Result<std::optional<MendedShard>> Mend(const SalvageShard& shard,
                                           const std::vector<ShardReport*>& files, size_t best,
                                           const RecordSchema& schema, FileAccess access,
                                           const VerifyFiles& verify);
 
-  // Puts the path of the best copy in the place of that of a mended shard.
+  // Put the path of the best copy in the place of that of a mended shard.
+  std::string NameOriginals(std::string text) const;
   void NameOriginals(std::vector<Loss>* losses) const;
 
   // When they are needed no more.

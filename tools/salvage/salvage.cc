@@ -63,7 +63,7 @@ class Salvager {
   Status VerifyShards() {
     std::vector<std::string> paths;
     for (const SalvageShard& shard : plan_.shards) {
-      for (const SalvageSource& source : shard.sources) paths.push_back(source.path);
+      for (const std::string& source : shard.sources) paths.push_back(source);
     }
     VerifyOptions verify;
     verify.threads = options_.threads;
@@ -76,7 +76,7 @@ class Salvager {
       if (options_.progress) options_.progress(done_bytes_, total_bytes_);
     };
     HashRange range(0, verify.max_keys_in_memory);
-    const ShardFallback fallback = {&plan_.schema, plan_.dataset_id};
+    const ShardFallback fallback = {&plan_.schema, plan_.dataset_id, plan_.schema_message.get()};
     ASSIGN_OR_RETURN(run_, RunVerification(paths, fallback, verify, &range));
     RETURN_IF_ERROR(ChooseSources([&](const std::vector<std::string>& mended) {
       VerifyOptions again = verify;
@@ -93,9 +93,10 @@ class Salvager {
     std::vector<ShardReport*> candidates;
     for (const SalvageShard& shard : plan_.shards) {
       const size_t first = candidates.size();
-      for (const SalvageSource& source : shard.sources) {
+      for (size_t i = 0; i < shard.sources.size(); ++i) {
         ShardReport* report = &run_.shards[candidates.size()];
-        LoseRefused(source, report);
+        const std::string refusal = WhyRefused(shard, *report);
+        if (!refusal.empty()) LoseWholeShard(refusal, report);
         candidates.push_back(report);
       }
       const std::vector<ShardReport*> of_shard(candidates.begin() + static_cast<int>(first),
@@ -104,8 +105,7 @@ class Salvager {
       places_.push_back(best < 0 ? -1 : static_cast<int>(first) + best);
       if (best < 0) continue;
       ASSIGN_OR_RETURN(std::optional<MendedShard> mended,
-                       mended_.Mend(shard, of_shard, static_cast<size_t>(best), plan_.schema,
-                                    options_.access, verify));
+                       TryToMend(shard, of_shard, static_cast<size_t>(best), verify));
       LeaveOthersAside(shard, of_shard, static_cast<size_t>(best),
                        mended ? mended->used : std::vector<size_t>(), &plan_.remarks);
       if (!mended) continue;
@@ -113,6 +113,18 @@ class Salvager {
       std::move(mended->keys.begin(), mended->keys.end(), std::back_inserter(run_.keys));
     }
     return OkStatus();
+  }
+
+  // Copies that cannot be united are no reason to lose the rest of the set.
+  Result<std::optional<MendedShard>> TryToMend(const SalvageShard& shard,
+                                               const std::vector<ShardReport*>& files, size_t best,
+                                               const MendedCopies::VerifyFiles& verify) {
+    Result<std::optional<MendedShard>> mended =
+        mended_.Mend(shard, files, best, plan_.schema, options_.access, verify);
+    if (mended.ok() || mended.status().code() == StatusCode::kCancelled) return mended;
+    plan_.remarks.push_back(files[best]->path + " could not be united with its copies: " +
+                            mended_.NameOriginals(mended.status().message()));
+    return std::optional<MendedShard>();
   }
 
   bool IsLost(const DuplicateKey::Place& place) const {
@@ -134,15 +146,6 @@ class Salvager {
                   duplicate.place.index);
       shard.findings.push_back(DuplicateKeyFinding(duplicate, run_.shards));
     }
-  }
-
-  static void LoseRefused(const SalvageSource& source, ShardReport* report) {
-    if (!source.refusal.empty()) LoseWholeShard(source.refusal, report);
-    if (!report->has_foreign_part) return;
-    LoseWholeShard(
-        "the digest of the shard differs although all its parts are sound: one of its blocks may "
-        "be that of another split",
-        report);
   }
 
   void RestoreLostFooters() {

@@ -1,19 +1,22 @@
 // `shardmill verify --salvage OUT`: copies all sound records of a damaged data set into a new one.
 //
 // Shard k of a split of the new set holds what could be saved of shard k of the old one, in order
-// and bit for bit; a shard that is lost becomes an empty one. A record is saved when all its fields
-// and its metadata are sound, its block is in its place, and no earlier sound record has its key.
-// So the new set is always one that verification finds intact. Works without a manifest, with one
-// that is damaged or of another set, and with shards whose superblock, schema, footer or end is
-// lost, as long as one shard or the manifest still has the schema. Without a manifest that can be
-// used nobody knows of what is missing altogether, which is a loss like others. Of several files
-// that say that they are the same shard, the one is taken of which most can be saved; where they
-// certainly are copies of it, each part is taken from the one in which it is sound. The statistics
-// of a shard that lost records are counted again; which inputs were left out is taken from the
-// manifest where the footer is lost. The data set id stays when there is a manifest and nothing
-// was lost; else it is the XXH3-128 of the old one and of what was saved (see FORMAT.md). Memory:
-// that of verification, and one block for each thread. What an earlier salvage to the same folder
-// left when it was killed is removed first.
+// and bit for bit; a shard that is lost becomes an empty one. A record is saved when all its
+// fields and its metadata are sound, its block is in its place, and no earlier sound record has
+// its key. So the new set is always one that verification finds intact. Works without a manifest,
+// with one that is damaged or of another set, and with shards whose superblock, schema, footer or
+// end is lost, as long as one shard or the manifest still has the schema. The id of the set does
+// not tell which packing a shard is of, so that nothing is taken of one that had another schema,
+// of which superblock and schema are lost and nothing else proves the schema, or that has a part
+// of another; and one whose digest is not that of the manifest is told as a loss. Without a
+// manifest that can be used nobody knows of what is missing altogether, which is a loss like
+// others. Of several files that say that they are the same shard, the one is taken of which most
+// can be saved; where they certainly are copies of it, each part is taken from the one in which it
+// is sound. The statistics of a shard that lost records are counted again; which inputs were left
+// out is taken from the manifest where the footer is lost. The data set id stays when there is a
+// manifest and nothing was lost; else it is the XXH3-128 of the old one and of what was saved (see
+// FORMAT.md). Memory: that of verification, and one block for each thread. What an earlier salvage
+// to the same folder left when it was killed is removed first.
 #pragma once
 
 #include <cstdint>

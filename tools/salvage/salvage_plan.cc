@@ -13,7 +13,6 @@
 #include "reader/manifest.h"
 #include "reader/named_shards.h"
 #include "reader/names.h"
-#include "reader/serialize.h"
 #include "reader/shard_parts.h"
 
 namespace shardmill {
@@ -109,11 +108,6 @@ std::optional<Value> MostFrequent(const std::vector<Value>& values) {
   return best;
 }
 
-std::string SchemaBytes(proto::ShardSchema schema) {
-  schema.clear_split();
-  return SerializeDeterministic(schema);
-}
-
 // The shards that there must be, without their files.
 std::vector<SalvageShard> ShardsOf(const proto::Manifest* manifest,
                                    const std::vector<Peek>& peeks) {
@@ -169,11 +163,7 @@ void PutInPlace(const Peek& peek, SalvagePlan* plan) {
     plan->remarks.push_back(peek.path + " is no part of the set; left aside");
     return;
   }
-  const bool differs =
-      peek.schema != nullptr && SchemaBytes(*peek.schema) != SchemaBytes(*plan->schema_message);
-  shard->sources.push_back(
-      {peek.path,
-       differs ? "the shard has another schema or recipe than the rest of the set" : ""});
+  shard->sources.push_back(peek.path);
 }
 
 Status FindSchema(const std::vector<Peek>& peeks, SalvagePlan* plan) {

@@ -20,12 +20,6 @@ namespace proto {
 class Manifest;
 }  // namespace proto
 
-// A file that says that it is the shard, or that has its name and says nothing any more.
-struct SalvageSource {
-  std::string path;
-  std::string refusal;  // why nothing of it can be taken; empty: it can
-};
-
 // A shard of the set; nothing may be left of it.
 struct SalvageShard {
   std::string FileName() const;
@@ -33,9 +27,11 @@ struct SalvageShard {
   std::string split;
   uint32_t number = 0;
   uint32_t count = 1;
-  std::vector<SalvageSource> sources;  // none: the file is missing
-  std::optional<uint64_t> expected;    // records, as the manifest says
-  std::optional<Digest> digest;        // as the manifest says
+  // Paths of the files that say that they are the shard, or that have its name and say nothing any
+  // more; none: the file is missing.
+  std::vector<std::string> sources;
+  std::optional<uint64_t> expected;  // records, as the manifest says
+  std::optional<Digest> digest;      // as the manifest says
   std::string newer;  // why this version of the program cannot read it; empty: it can
 };
 

@@ -100,6 +100,10 @@ void AddLostFacts(const ShardReport& report, bool footer_is_known, std::vector<L
   const auto add = [&](const std::string& reason) {
     losses->push_back({report.path, std::nullopt, std::nullopt, 0, "", reason});
   };
+  if (report.has_superblock && report.has_footer && !report.parts_agree) {
+    add("superblock and footer are sound but not of one shard: which of them is that of another is "
+        "not known");
+  }
   if (!report.has_superblock) {
     add("the superblock is lost: which range of the inputs the shard was made of is not known");
   }
@@ -147,7 +151,7 @@ class ShardCopier {
 
  private:
   static bool LosesRecords(const ShardReport* report) {
-    if (report == nullptr || !report->all_but_postscript_are_sound) return true;
+    if (report == nullptr || !report->parts_agree) return true;
     return std::any_of(report->blocks.begin(), report->blocks.end(), [](const BlockOutcome& block) {
       return block.all_lost || !block.lost.empty();
     });

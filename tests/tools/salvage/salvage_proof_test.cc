@@ -1,0 +1,216 @@
+// What must be proven before a record is taken: that the shard is of the set and of its schema. The
+// id of a set does not tell, as inputs that changed at equal size give the same one.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "reader/base/checksum.h"
+#include "reader/manifest.h"
+#include "reader/verify.h"
+#include "tests/reader/shard_testing.h"
+#include "tools/salvage/salvage.h"
+
+namespace shardmill {
+namespace {
+
+using namespace testing_shards;  // NOLINT: the fixture's verbs
+namespace fs = std::filesystem;
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kBlock = 2 * kPage;  // the first
+constexpr uint64_t kImages = kBlock + kPage;
+constexpr uint64_t kImageBytes = 4 * 6 * 3;
+
+class SalvageProof : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ = EmptyFolder("salvage_proof_" + name);
+    out_ = folder_ + "_out";
+    fs::remove_all(out_);
+    WriteTestDataset(folder_);
+    shard_ = folder_ + "/" + kName;
+    copy_ = folder_ + "/train-00000-of-00009.shard";
+    sound_ = ReadBytes(shard_);
+    second_ = kBlock + GetU64(kBlock + 64, sound_);
+  }
+
+  SalvageReport Run() const {
+    fs::remove_all(out_);
+    const auto report = Salvage(folder_, out_, {});
+    EXPECT_TRUE(report.ok()) << report.status().ToString();
+    if (!report.ok()) return SalvageReport();
+    EXPECT_TRUE(Verify(out_, {})->sound());
+    return *report;
+  }
+  SalvageReport RunWith(const std::string& bytes) const {
+    WriteBytes(shard_, bytes);
+    return Run();
+  }
+  void ExpectAllIsSaved(const SalvageReport& report) const {
+    EXPECT_TRUE(report.losses.empty());
+    EXPECT_EQ(report.dataset_id, report.source_id);
+    EXPECT_TRUE(ReadBytes(out_ + "/" + kName) == sound_);
+  }
+  static void ExpectTold(const SalvageReport& report, const std::string& reason) {
+    EXPECT_NE(report.dataset_id, report.source_id);
+    EXPECT_TRUE(std::any_of(report.losses.begin(), report.losses.end(), [&](const Loss& loss) {
+      return loss.reason.find(reason) != std::string::npos;
+    })) << reason;
+  }
+
+  // With the first block of a packing in which its first input had other content.
+  std::string WithForeignBlock() const {
+    std::string bytes = sound_;
+    bytes[kImages] ^= 1;
+    SetU64(kBlock + 128 + 2 * 32, Checksum64(bytes.data() + kImages, kImageBytes), &bytes);
+    ResealBlock(kBlock, &bytes);
+    return bytes;
+  }
+  // The shard of that packing; sound, and of the same name and id.
+  std::string OfOtherPacking() const {
+    std::string bytes = WithForeignBlock();
+    ResealDigest({kBlock, second_}, &bytes);
+    return bytes;
+  }
+  // The same keys and sizes as u16.
+  static std::string OfOtherSchema() {
+    const std::string folder = EmptyFolder("salvage_proof_schema");
+    RecordSchema schema = ImageAndLabel();
+    schema.fields[0] = {"image",     DType::kU16,   {2, 6, 3},
+                        Codec::kRaw, Role::kTensor, LabelEncoding::kNone};
+    EXPECT_TRUE(WriteTestShard(folder, PlanOf("train", 1, 3, 4), schema, 6).ok());
+    return ReadBytes(folder + "/" + kName);
+  }
+  static std::string Without(std::string bytes, const std::vector<std::string>& parts) {
+    for (const std::string& part : parts) {
+      const uint64_t at = part == "superblock" ? 0
+                          : part == "schema"   ? kPage
+                          : part == "footer"   ? bytes.size() - 2 * kPage
+                                               : bytes.size() - kPage;
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), kPage, '\0');
+    }
+    return bytes;
+  }
+
+  static inline const std::string kName = "train-00001-of-00003.shard";  // 4 and 2 records
+  std::string folder_;
+  std::string out_;
+  std::string shard_;
+  std::string copy_;
+  std::string sound_;
+  uint64_t second_ = 0;  // block
+};
+
+TEST_F(SalvageProof, LostSchemaAndPostscriptFollowFromTheRest) {
+  ExpectAllIsSaved(RunWith(Without(sound_, {"schema", "postscript"})));
+  ExpectAllIsSaved(RunWith(Without(sound_, {"schema"})));
+}
+
+TEST_F(SalvageProof, OtherPackingIsToldWithoutItsSchema) {
+  const std::string other = OfOtherPacking();
+  for (const std::vector<std::string>& parts : std::vector<std::vector<std::string>>{
+           {}, {"schema"}, {"postscript"}, {"schema", "postscript"}}) {
+    ExpectTold(RunWith(Without(other, parts)), "not the one that the manifest names");
+  }
+}
+
+TEST_F(SalvageProof, BlocksOfOtherPackingUnderTheFooterOfTheShardAreTold) {
+  const std::string folder = EmptyFolder("salvage_proof_blocks");
+  ASSERT_TRUE(WriteTestShard(folder, PlanOf("train", 1, 3, 3), ImageAndLabel(), 6).ok());
+  const std::string other = ReadBytes(folder + "/" + kName);
+  ASSERT_EQ(other.size(), sound_.size());
+  const uint64_t footer = sound_.size() - 2 * kPage;
+  ExpectTold(RunWith(other.substr(0, footer) + sound_.substr(footer)), "not of one shard");
+}
+
+TEST_F(SalvageProof, RecordsOfAnotherSchemaAreLostWhateverElseIs) {
+  const std::string other = OfOtherSchema();
+  ASSERT_EQ(other.size(), sound_.size());
+  for (const bool has_manifest : {true, false}) {
+    if (!has_manifest) fs::remove(folder_ + "/manifest.json");
+    for (const std::vector<std::string>& parts : std::vector<std::vector<std::string>>{
+             {}, {"schema"}, {"schema", "postscript"}, {"schema", "footer", "postscript"}}) {
+      const SalvageReport report = RunWith(Without(other, parts));
+      EXPECT_EQ(report.records, 16u);
+      ExpectTold(report, "another schema or recipe");
+    }
+    for (const std::vector<std::string>& parts : std::vector<std::vector<std::string>>{
+             {"superblock"}, {"superblock", "schema"}, {"superblock", "schema", "postscript"}}) {
+      const SalvageReport report = RunWith(Without(other, parts));
+      EXPECT_EQ(report.records, 16u);
+      ExpectTold(report, "nothing proves that its records are of the schema of the set");
+    }
+  }
+}
+
+TEST_F(SalvageProof, WithoutASuperblockSchemaOrManifestProveTheShape) {
+  const std::vector<std::string> both = {"superblock", "schema"};
+  EXPECT_EQ(RunWith(Without(sound_, both)).records, 22u);
+  fs::remove(folder_ + "/manifest.json");
+  EXPECT_EQ(RunWith(Without(sound_, {"superblock"})).records, 22u);
+  const SalvageReport report = RunWith(Without(sound_, both));
+  EXPECT_EQ(report.records, 16u);
+  EXPECT_EQ(report.lost_records, 6u);
+}
+
+TEST_F(SalvageProof, ForeignBlockIsNoSoundOneWithoutTheSchema) {
+  const std::string foreign = WithForeignBlock();
+  for (const std::vector<std::string>& parts :
+       std::vector<std::vector<std::string>>{{}, {"schema"}}) {
+    const SalvageReport report = RunWith(Without(foreign, parts));
+    EXPECT_EQ(report.records, 16u);
+    ExpectTold(report, "one of its blocks may be that of another");
+  }
+  ExpectTold(RunWith(Without(foreign, {"postscript"})), "not the one that the manifest names");
+  ExpectTold(RunWith(Without(foreign, {"schema", "postscript"})),
+             "not the one that the manifest names");
+  ExpectTold(RunWith(Without(foreign, {"superblock"})), "the superblock is lost");
+}
+
+TEST_F(SalvageProof, CopiesOfAnotherSchemaAreNotUnited) {
+  fs::remove(folder_ + "/manifest.json");
+  const std::string other = OfOtherSchema();
+  std::string one = other, two = other;
+  one[kImages] ^= 1;
+  two[kImages + kImageBytes] ^= 1;
+  const std::vector<std::vector<std::string>> pairs = {
+      {one, two}, {Without(other, {"schema"}), Without(other, {"superblock"})}};
+  for (const std::vector<std::string>& pair : pairs) {
+    WriteBytes(copy_, pair[1]);
+    SalvageReport report = RunWith(pair[0]);
+    EXPECT_EQ(report.records, 16u);
+    ExpectTold(report, "another schema or recipe");
+    // Nor do they go before the damaged shard of the set.
+    std::string damaged = sound_;
+    damaged[kImages] ^= 1;
+    WriteBytes(folder_ + "/train-00008-of-00009.shard", damaged);
+    report = Run();
+    EXPECT_EQ(report.records, 21u);
+    fs::remove(folder_ + "/train-00008-of-00009.shard");
+  }
+}
+
+TEST_F(SalvageProof, OfFilesOfUnknownKinshipTheOneWithMoreRecordsIsTaken) {
+  std::string later = sound_.substr(0, sound_.size() - 2 * kPage);
+  later[kBlock + 50] ^= 1;
+  const std::string former = sound_.substr(0, second_);
+  fs::remove(folder_ + "/manifest.json");
+  WriteBytes(copy_, former);
+  EXPECT_EQ(RunWith(later).records, 16u + 4);
+  WriteBytes(copy_, later);
+  EXPECT_EQ(RunWith(former).records, 16u + 4);
+}
+
+TEST_F(SalvageProof, DigestInTheManifestProvesAUnionWithoutAPostscript) {
+  std::string later = sound_.substr(0, sound_.size() - kPage);
+  later[kBlock + 50] ^= 1;
+  WriteBytes(copy_, sound_.substr(0, second_));
+  ExpectAllIsSaved(RunWith(later));
+}
+
+}  // namespace
+}  // namespace shardmill

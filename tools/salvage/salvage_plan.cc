@@ -13,6 +13,7 @@
 #include "reader/manifest.h"
 #include "reader/named_shards.h"
 #include "reader/names.h"
+#include "reader/serialize.h"
 #include "reader/shard_parts.h"
 
 namespace shardmill {
@@ -108,6 +109,11 @@ std::optional<Value> MostFrequent(const std::vector<Value>& values) {
   return best;
 }
 
+std::string SchemaBytes(proto::ShardSchema schema) {
+  schema.clear_split();
+  return SerializeDeterministic(schema);
+}
+
 // The shards that there must be, without their files.
 std::vector<SalvageShard> ShardsOf(const proto::Manifest* manifest,
                                    const std::vector<Peek>& peeks) {
@@ -172,8 +178,15 @@ Status FindSchema(const std::vector<Peek>& peeks, SalvagePlan* plan) {
     plan->schema_message =
         std::make_unique<proto::ShardSchema>(ShardSchemaOf(manifest, manifest.splits(0).name()));
   }
+  std::vector<std::string> schemas;
   for (const Peek& peek : peeks) {
-    if (plan->schema_message == nullptr && peek.schema != nullptr) {
+    if (peek.schema != nullptr) schemas.push_back(SchemaBytes(*peek.schema));
+  }
+  // Without a manifest a single stray shard must not speak for all others.
+  const std::optional<std::string> most = MostFrequent(schemas);
+  for (const Peek& peek : peeks) {
+    if (plan->schema_message == nullptr && peek.schema != nullptr &&
+        SchemaBytes(*peek.schema) == most) {
       plan->schema_message = std::make_unique<proto::ShardSchema>(*peek.schema);
     }
     plan->records_per_block = std::max(plan->records_per_block, peek.records_per_block);

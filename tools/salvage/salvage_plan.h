@@ -44,7 +44,7 @@ struct SalvagePlan {
   std::string folder;
   Digest dataset_id = {};
   std::unique_ptr<proto::Manifest> manifest;           // null: there is none that can be used
-  std::unique_ptr<proto::ShardSchema> schema_message;  // of any shard; its split means nothing
+  std::unique_ptr<proto::ShardSchema> schema_message;  // of most shards; its split means nothing
   RecordSchema schema;
   uint32_t records_per_block = 0;    // of any sound shard; 0: none says it
   std::vector<SalvageShard> shards;  // split by split

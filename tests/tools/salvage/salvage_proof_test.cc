@@ -76,13 +76,17 @@ class SalvageProof : public testing::Test {
     ResealDigest({kBlock, second_}, &bytes);
     return bytes;
   }
-  // The same keys and sizes as u16.
-  static std::string OfOtherSchema() {
-    const std::string folder = EmptyFolder("salvage_proof_schema");
+  // Of the same sizes, as u16.
+  static RecordSchema OtherSchema() {
     RecordSchema schema = ImageAndLabel();
     schema.fields[0] = {"image",     DType::kU16,   {2, 6, 3},
                         Codec::kRaw, Role::kTensor, LabelEncoding::kNone};
-    EXPECT_TRUE(WriteTestShard(folder, PlanOf("train", 1, 3, 4), schema, 6).ok());
+    return schema;
+  }
+  // The shard of the same keys in it.
+  static std::string OfOtherSchema() {
+    const std::string folder = EmptyFolder("salvage_proof_schema");
+    EXPECT_TRUE(WriteTestShard(folder, PlanOf("train", 1, 3, 4), OtherSchema(), 6).ok());
     return ReadBytes(folder + "/" + kName);
   }
   static std::string Without(std::string bytes, const std::vector<std::string>& parts) {
@@ -192,6 +196,38 @@ TEST_F(SalvageProof, CopiesOfAnotherSchemaAreNotUnited) {
     EXPECT_EQ(report.records, 21u);
     fs::remove(folder_ + "/train-00008-of-00009.shard");
   }
+}
+
+TEST_F(SalvageProof, WithoutAManifestMostShardsSayTheSchema) {
+  fs::remove(folder_ + "/manifest.json");
+  const std::string first = "train-00000-of-00003.shard";
+  ASSERT_TRUE(fs::remove(folder_ + "/" + first));
+  ASSERT_TRUE(WriteTestShard(folder_, PlanOf("train", 0, 3, 4), OtherSchema(), 5).ok());
+  const SalvageReport report = Run();
+  EXPECT_EQ(report.records, 22u - 5);
+  EXPECT_EQ(report.lost_records, 5u);
+  ExpectTold(report, "another schema or recipe");
+}
+
+TEST_F(SalvageProof, CopyThatVanishesBeforeTheUnionCostsNothingElse) {
+  std::string one = sound_, two = sound_;
+  one[kImages] ^= 1;
+  two[kImages + kImageBytes] ^= 1;
+  WriteBytes(shard_, one);
+  WriteBytes(copy_, two);
+  fs::remove_all(out_);
+  SalvageOptions options;
+  options.progress = [&](uint64_t done, uint64_t total) {
+    if (2 * done >= total) fs::remove(copy_);  // all is verified, nothing is copied yet
+  };
+  const auto report = Salvage(folder_, out_, options);
+  ASSERT_TRUE(report.ok()) << report.status().ToString();
+  EXPECT_EQ(report->records, 21u);
+  EXPECT_EQ(report->lost_records, 1u);
+  EXPECT_FALSE(fs::exists(out_ + "/.mended"));
+  ASSERT_EQ(report->remarks.size(), 2u);
+  EXPECT_NE(report->remarks[0].find("could not be united with its copies"), std::string::npos);
+  EXPECT_EQ(report->remarks[0].find(".mended"), std::string::npos) << report->remarks[0];
 }
 
 TEST_F(SalvageProof, OfFilesOfUnknownKinshipTheOneWithMoreRecordsIsTaken) {

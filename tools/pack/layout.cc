@@ -14,6 +14,7 @@
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/layouts/left_out.h"
 #include "tools/pack/layouts/list_choice.h"
+#include "tools/pack/layouts/unlabelled.h"
 #include "tools/pack/pairing.h"
 #include "tools/pack/text_lines.h"
 #include "tools/pack/value_map.h"
@@ -255,29 +256,6 @@ Status CheckRawIds(const LayoutOptions& options, const InputSet& set) {
   return OkStatus();
 }
 
-// The split test, where it was asked for by name and none of its images has a label: nobody can
-// train on it, but predict. Elsewhere a missing label stays a problem.
-void UseUnlabelled(const FolderListing& listing, const LayoutOptions& options, InputSet* set) {
-  if (set->labels.form != LabelForm::kImage || set->task != Task::kSegmentation) return;
-  for (InputSplit& split : set->splits) {
-    if (split.name != "test" || !options.Wants("test")) continue;
-    if (!split.samples.empty() || split.problems.empty()) continue;
-    std::vector<Sample> samples;
-    for (const Problem& problem : split.problems) {
-      const ListedFile* image = problem.lacks_label ? listing.Find(problem.key) : nullptr;
-      if (image == nullptr) return;
-      Sample sample;
-      sample.key = problem.key;
-      sample.image = {image->path, image->bytes, image->changed_ns};
-      samples.push_back(std::move(sample));
-    }
-    split.problems.clear();
-    split.samples = std::move(samples);
-    set->notes.push_back("split test has no labels: its " + std::to_string(split.samples.size()) +
-                         " images are packed with labels that are ignored throughout");
-  }
-}
-
 Status CheckLabelRules(InputSet* set) {
   LabelRules& rules = set->labels;
   if (rules.map.has_value()) {
@@ -386,7 +364,7 @@ Result<InputSet> ReadInputSet(const std::string& source, const LayoutOptions& op
   RETURN_IF_ERROR(CheckRawIds(options, set));
   RETURN_IF_ERROR(CheckLabelRules(&set));
   RETURN_IF_ERROR(CheckSplitNames(set));
-  UseUnlabelled(listing, options, &set);
+  RETURN_IF_ERROR(UseUnlabelled(listing, options, &set));
   RETURN_IF_ERROR(AddUnreadable(listing, options, &set));
   RETURN_IF_ERROR(ChooseSplits(options.splits, &set));
   if (set.splits.empty()) {

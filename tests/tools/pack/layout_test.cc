@@ -206,6 +206,67 @@ TEST_F(LayoutTest, CamvidPathsAreRerooted) {
   EXPECT_EQ(Keys(set.splits[1]), std::vector<std::string>{"deep/val/3.png"});
 }
 
+TEST_F(LayoutTest, CamvidTestImagesMayBeListedAlone) {
+  Write({"train/1.png", "trainannot/1.png", "val/2.png", "valannot/2.png", "test/3.png"});
+  folder_.Write("train.txt", "train/1.png trainannot/1.png\n");
+  folder_.Write("val.txt", "val/2.png valannot/2.png\n");
+  folder_.Write("test.txt", "/SegNet/CamVid/test/3.png\n");
+  const std::vector<std::string> choices[] = {{}, {"train", "val"}};
+  for (const std::vector<std::string>& splits : choices) {
+    options_.splits = splits;
+    const InputSet set = Good();
+    EXPECT_EQ(set.layout, "camvid");
+    ASSERT_EQ(set.splits.size(), 2u);
+    EXPECT_EQ(set.splits[0].samples[0].label.path, "trainannot/1.png");
+    EXPECT_EQ(set.classes.size(), 11u);
+    EXPECT_EQ(std::count(set.notes.begin(), set.notes.end(),
+                         "split test left out: test.txt names images alone"),
+              splits.empty() ? 1 : 0);
+  }
+  options_.splits = {"train", "test"};
+  const InputSet set = Good();
+  ASSERT_EQ(set.splits.size(), 2u);
+  EXPECT_EQ(Keys(set.splits[1]), std::vector<std::string>{"test/3.png"});
+  EXPECT_EQ(set.splits[1].samples[0].label.path, "");
+  Write({"testannot/4.png"});
+  ExpectError(StatusCode::kInvalidArgument, "testannot/4.png may be one of them");
+}
+
+// Labels of test that the layout cannot use: as images without labels they would be lost silently.
+TEST_F(LayoutTest, LabelsOfTestInAnotherFormAreNotPassedOver) {
+  const std::vector<std::string> suite = {"train/a.png", "train_labels/a.png", "test/t0.png"};
+  const std::vector<std::string> voc = {"JPEGImages/a.jpg", "JPEGImages/b.jpg",
+                                        "SegmentationClass/a.png"};
+  const std::vector<std::string> cityscapes = {"leftImg8bit/train/c/a_leftImg8bit.png",
+                                               "gtFine/train/c/a_gtFine_labelIds.png",
+                                               "leftImg8bit/test/c/b_leftImg8bit.png"};
+  const std::pair<std::vector<std::string>, const char*> sets[] = {
+      {suite, "test_labels/t0_L.tga"},  {suite, "Test_Labels/t0_L.png"},
+      {suite, "labels/test/x.png"},     {suite, "labels/t0.png"},
+      {suite, "more/t0_mask.mat"},      {voc, "SegmentationClass/b_mask.png"},
+      {voc, "SegmentationClass/b.npy"}, {cityscapes, "gtFine/test/c/b_gtFine_color.png"}};
+  options_.splits = {"test"};
+  for (const auto& [paths, label] : sets) {
+    TestFolder folder("other_form");
+    folder.Write("class_dict.csv", kTable);
+    if (paths == voc) folder.Write("ImageSets/Segmentation/train.txt", "a\n");
+    if (paths == voc) folder.Write("ImageSets/Segmentation/test.txt", "b\n");
+    for (const std::string& path : paths) folder.Write(path, "x");
+    // No labels of these images.
+    for (const char* path : {"labels/readme.txt", "more/t0_small.png", "train_labels/t0.tga"}) {
+      folder.Write(path, "x");
+    }
+    const Result<InputSet> alone = ReadInputSet(folder.path(), options_);
+    ASSERT_TRUE(alone.ok()) << alone.status().ToString();
+    EXPECT_EQ(alone->splits[0].samples.size(), 1u);
+    folder.Write(label, "x");
+    const Status status = ReadInputSet(folder.path(), options_).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << label << status.ToString();
+    EXPECT_NE(status.message().find(label + std::string(" may be one of them")), std::string::npos)
+        << status.message();
+  }
+}
+
 TEST_F(LayoutTest, ListsMayHoldBlanksInPaths) {
   options_.layout = "camvid";
   Write({"my dir/img 1.png", "my labels/img 1.png", "b.png", "c d.png"});

@@ -48,10 +48,10 @@ TEST_F(ListPackTest, CommasTabsAndBlanksMeanTheSame) {
   }
 }
 
-TEST_F(ListPackTest, FirstLineOfUnknownWordsNamesColumns) {
+TEST_F(ListPackTest, FirstLineOfOneKnownWordNamesColumns) {
   source_.Write("classes.txt", "a\nb\n");
   AddPairs({"1", "2"});
-  for (const char* header : {"foto,etikett\n", "foto etikett\n", "foto\tetikett\n"}) {
+  for (const char* header : {"foto,mask\n", "foto mask\n", "foto\tmask\n"}) {
     std::string list = header;
     const std::string separator(1, list[4]);
     for (const char* stem : {"1", "2"}) {
@@ -60,7 +60,7 @@ TEST_F(ListPackTest, FirstLineOfUnknownWordsNamesColumns) {
     source_.Write("train.csv", list);
     ExpectLayout("list");
     EXPECT_EQ(Keys("train"), (std::vector<std::string>{"1.jpg", "2.jpg"}));
-    EXPECT_NE(error_.find("train.csv line 1 ('foto', 'etikett') is taken for the names of its"),
+    EXPECT_NE(error_.find("train.csv line 1 ('foto', 'mask') is taken for the names of its"),
               std::string::npos)
         << error_;
   }
@@ -70,6 +70,58 @@ TEST_F(ListPackTest, FirstLineOfUnknownWordsNamesColumns) {
   source_.Write("train.csv", "foto,etikett\n3.jpg,3_l.png\n");
   options_.layout.list = "train.csv";
   ExpectError(StatusCode::kNotFound, "train.csv line 1 names image foto, which does not exist");
+}
+
+TEST_F(ListPackTest, NamesOfTwoColumnsSayWhichIsTheLabel) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddImage("im/0.jpg");
+  source_.Write("lb/0.png", GrayPng(kSize, {1}));
+  for (const char* header : {"seg,image", "gt_path,img_path", "ground_truth,image", "masks,images",
+                             "mask_file,image_file", "segmentation,image", "semantic,rgb",
+                             "annotations,images", "mask,photo", "gt,rgb", "LabelPath,ImagePath",
+                             "label,file_name", "etikett,image", "mask,foto"}) {
+    for (const char* separator : {",", " ", "\t"}) {
+      std::string list = std::string(header) + "\nlb/0.png,im/0.jpg\n";
+      for (size_t comma; (comma = list.find(',')) != std::string::npos;) {
+        list.replace(comma, 1, separator[0] == ',' ? ";" : separator);
+      }
+      source_.Write("train.csv", list);
+      ExpectLayout("list");
+      EXPECT_EQ(Keys("train"), std::vector<std::string>{"im/0.jpg"}) << list;
+      EXPECT_EQ(FirstValues("im/0.jpg", 1), Values{1}) << list;
+    }
+  }
+  for (const char* words : {"foto', 'etikett", "image', 'photo", "gt', 'mask"}) {
+    std::string header(words);
+    header.replace(header.find('\''), 4, ",");
+    source_.Write("train.csv", header + "\nlb/0.png,im/0.jpg\n");
+    ExpectError(StatusCode::kInvalidArgument, "train.csv line 1 names its columns '" +
+                                                  std::string(words) +
+                                                  "', which do not say which of them is the label");
+  }
+}
+
+TEST_F(ListPackTest, TwoColumnsForOneThingAreRefused) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddImage("im/0.jpg");
+  source_.Write("lb/0.png", GrayPng(kSize, {1}));
+  options_.layout.layout = "list";
+  options_.layout.list = "train.csv";
+  const std::pair<const char*, const char*> mistakes[] = {
+      {"image,label,label", "columns 2 ('label') and 3 ('label') could both be the one of the lab"},
+      {"image,image,label", "columns 1 ('image') and 2 ('image') could both be the one of the ima"},
+      {"path,image,mask", "columns 1 ('path') and 2 ('image') could both be the one of the images"},
+      {"image,mask,label", "columns 2 ('mask') and 3 ('label') could both be the one of the label"},
+      {"image,mask,split,set", "columns 3 ('split') and 4 ('set') could both be the one of the sp"},
+  };
+  for (const auto& [header, message] : mistakes) {
+    source_.Write("train.csv", header + std::string("\nim/0.jpg,lb/0.png,lb/0.png\n"));
+    ExpectError(StatusCode::kInvalidArgument, "train.csv: line 1: " + std::string(message));
+  }
+  // The number of an image is no second one.
+  source_.Write("train.csv", "id,image,label\n7,im/0.jpg,lb/0.png\n");
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("im/0.jpg", 1), Values{1});
 }
 
 // The training ids of Cityscapes must be made first; its raw ones must not be taken for them.
@@ -173,6 +225,31 @@ TEST_F(ListPackTest, MissingFileIsNotExchangedForAnotherOfItsName) {
   ExpectError(StatusCode::kNotFound, "val/labels/3.png, which does not exist");
 }
 
+TEST_F(ListPackTest, RelativePathKeepsItsFolders) {
+  AddImage("001.jpg");
+  AddImage("cat/002.jpg");
+  options_.layout.list = "labels.csv";
+  source_.Write("labels.csv", "file,label\ndog/001.jpg,dog\ncat/002.jpg,cat\n");
+  ExpectError(StatusCode::kNotFound,
+              "labels.csv line 2 names image dog/001.jpg, which does not exist");
+  source_.Write("labels.csv", "file,label\n/disk/001.jpg,dog\ns3://set/cat/002.jpg,cat\n");
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("cat/002.jpg", 1), Values{0});
+  EXPECT_EQ(FirstValues("001.jpg", 1), Values{1});
+  source_.Write("classes.txt", "a\nb\n");
+  AddPairs({"im/0", "im/1"});
+  for (const char* folder : {"siteC/", "../../x/", "..\\"}) {
+    for (const char* whole : {"im/0.jpg", "im/0_l.png"}) {
+      std::string line = "im/0.jpg,im/0_l.png\n";
+      line.insert(line.find(whole), folder);
+      source_.Write("labels.csv", "image,label\nim/1.jpg,./im/1_l.png\n" + line);
+      ExpectError(StatusCode::kNotFound, std::string("labels.csv line 3 names ") +
+                                             (whole[4] == '.' ? "image " : "label ") + folder +
+                                             whole + ", which does not exist");
+    }
+  }
+}
+
 TEST_F(ListPackTest, MalformedLineIsNamed) {
   source_.Write("classes.txt", "a\nb\n");
   AddPairs({"1", "2", "3"});
@@ -236,6 +313,25 @@ TEST_F(ListPackTest, ListsOfImagesAloneAreNotPassedOver) {
   ExpectPacked();
   EXPECT_NE(error_.find("split test left out: test.txt names images alone"), std::string::npos);
   EXPECT_EQ(ReadLabels().size(), 2u);
+}
+
+TEST_F(ListPackTest, TestImagesListedAloneArePackedWhenAskedFor) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddPairs({"1"});
+  AddImage("pics/3 a.jpg");
+  source_.Write("train.csv", "1.jpg,1_l.png\n");
+  options_.layout.splits = {"test"};
+  for (const char* list : {"image\npics/3 a.jpg\n", "\"pics/3 a.jpg\"\n/disk/1.jpg\n"}) {
+    source_.Write("test.csv", list);
+    if (list[0] == '"') std::filesystem::remove(source_.At("1_l.png"));
+    ExpectPacked();
+    EXPECT_EQ(ReadLabels("test")["pics/3 a.jpg"], Values(24, 255)) << list;
+    EXPECT_EQ(ReadLabels("test").size(), list[0] == '"' ? 2u : 1u);
+  }
+  source_.Write("test.csv", "pics/3 a.jpg\npics/9.jpg\n");
+  ExpectError(StatusCode::kNotFound, "test.csv line 2 names image pics/9.jpg, which does not");
+  source_.Write("train.csv", "1.jpg,0\n");
+  ExpectError(StatusCode::kNotFound, "list test.csv cannot be packed: it names images alone");
 }
 
 TEST_F(ListPackTest, LabelsThatAreNotThereAreNoClasses) {

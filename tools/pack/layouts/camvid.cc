@@ -61,6 +61,27 @@ std::vector<std::string> ListsOfNames(const FolderListing& listing) {
   return lists;
 }
 
+bool HasListOfPairs(const FolderListing& listing) {
+  return std::any_of(std::begin(kSplits), std::end(kSplits), [&](const char* split) {
+    const std::string list_file = std::string(split) + ".txt";
+    return listing.Find(list_file) != nullptr && LookIntoList(listing, list_file).pairs;
+  });
+}
+
+// A split of SegNet's copy. The images of test may be listed alone.
+Status ReadListOfSplit(const LayoutInput& input, const std::string& split, InputSet* set) {
+  const std::string list_file = split + ".txt";
+  set->lists.push_back(list_file);
+  if (input.options.LeavesOut(split)) return AddSplit(split, {}, set);
+  if (split == "test" && LookIntoList(input.listing, list_file).images_alone) {
+    if (!WantsUnlabelled(input, split, list_file + " names images alone", set)) return OkStatus();
+    ASSIGN_OR_RETURN(InputSplit images, ReadImageList(input.listing, list_file));
+    return AddSplit(split, std::move(images), set);
+  }
+  ASSIGN_OR_RETURN(auto listed, ReadPairList(input.listing, list_file, &set->notes));
+  return AddSplit(split, std::move(listed[""]), set);
+}
+
 std::string StemOf(std::string_view path) {
   return std::string(WithoutImageExtension(NameOf(path)));
 }
@@ -132,16 +153,12 @@ std::string RecognizeCamvid(const FolderListing& listing) {
 }
 
 Status ReadCamvid(const LayoutInput& input, InputSet* set) {
-  if (!ListsOfNames(input.listing).empty()) return ReadColorLabels(input, set);
+  if (!HasListOfPairs(input.listing) && !ListsOfNames(input.listing).empty()) {
+    return ReadColorLabels(input, set);
+  }
   for (const char* split : kSplits) {
-    std::string list_file = std::string(split) + ".txt";
-    if (input.listing.Find(list_file) == nullptr) continue;
-    set->lists.push_back(list_file);
-    std::map<std::string, InputSplit> listed;
-    if (!input.options.LeavesOut(split)) {
-      ASSIGN_OR_RETURN(listed, ReadPairList(input.listing, list_file, &set->notes));
-    }
-    RETURN_IF_ERROR(AddSplit(split, std::move(listed[""]), set));
+    if (input.listing.Find(std::string(split) + ".txt") == nullptr) continue;
+    RETURN_IF_ERROR(ReadListOfSplit(input, split, set));
   }
   if (set->splits.empty()) return ReadColorLabels(input, set);
   set->unlisted.trees = {""};

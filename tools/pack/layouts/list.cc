@@ -12,6 +12,7 @@
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/layouts/list_choice.h"
+#include "tools/pack/layouts/list_columns.h"
 #include "tools/pack/layouts/list_pairs.h"
 #include "tools/pack/record_key.h"
 #include "tools/pack/split_names.h"
@@ -59,6 +60,7 @@ class ClassListReader {
     const std::string& label() const { return row.cuts.back().label; }
   };
   Status ReadRows();
+  bool StartsWithLabels(const std::vector<ListRow>& rows);
   Status ReadList(const List& list);
   Status AddMissing(const Row& row);
   Status MakeClasses();
@@ -83,6 +85,12 @@ Status ClassListReader::ReadRows() {
   for (const List& list : lists) {
     if (!list.split.empty()) splits_[list.split];  // also when it lists nothing
     if (!list.split.empty() && input_.options.LeavesOut(list.split)) continue;
+    if (list.images_alone) {
+      return NotFoundError("list " + list.file +
+                           " cannot be packed: it names images alone, and layout csv needs the "
+                           "class of each. Add the classes, or choose other splits with --split "
+                           "NAME,…");
+    }
     RETURN_IF_ERROR(ReadList(list));
   }
   return OkStatus();
@@ -98,11 +106,22 @@ Status ClassListReader::AddMissing(const Row& row) {
   return OkStatus();
 }
 
+// True when the first line names the columns in this order, with one known name, as "breed,id".
+bool ClassListReader::StartsWithLabels(const std::vector<ListRow>& rows) {
+  if (rows.empty() || rows.front().line != 1 || rows.front().cuts.size() != 1) return false;
+  const ListedPair& words = rows.front().cuts[0];
+  return finder_.FindImage(words.image) == nullptr && finder_.FindImage(words.label) == nullptr &&
+         OrderOfColumns(words.image, words.label) == ColumnOrder::kLabelFirst;
+}
+
 // Lines without their image are problems, and no class comes from them. Where that is so of the
 // first line alone, it names columns in words of its own, as "id,breed".
 Status ClassListReader::ReadList(const List& list) {
   ASSIGN_OR_RETURN(std::vector<ListRow> rows,
                    ReadListRows(JoinPath(input_.listing.root, list.file)));
+  if (StartsWithLabels(rows)) {
+    for (size_t i = 1; i < rows.size(); ++i) SwapColumns(&rows[i]);
+  }
   std::vector<Row> missing;
   const size_t before = rows_.size();
   for (ListRow& row : rows) {
@@ -210,7 +229,9 @@ Status ReadList(const LayoutInput& input, InputSet* set) {
   ASSIGN_OR_RETURN(const std::vector<List> lists, ChooseLists(input, ListKind::kPairs, set));
   for (const List& list : lists) {
     std::map<std::string, InputSplit> parts;
-    if (!input.options.LeavesOut(list.split) || list.split.empty()) {
+    if (list.images_alone) {
+      ASSIGN_OR_RETURN(parts[""], ReadImageList(input.listing, list.file));
+    } else if (!input.options.LeavesOut(list.split) || list.split.empty()) {
       ASSIGN_OR_RETURN(parts, ReadPairList(input.listing, list.file, &set->notes));
     }
     RETURN_IF_ERROR(AddParts(std::move(parts), list, set));

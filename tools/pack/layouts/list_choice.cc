@@ -70,7 +70,7 @@ Status AddCompanions(const LayoutInput& input, InputSet* set, std::vector<List>*
     set->lists.push_back(name);
     const bool unlabelled = split == "test" && LookIntoList(input.listing, name).images_alone;
     if (unlabelled && !WantsUnlabelled(input, split, name + " names images alone", set)) continue;
-    lists->push_back({name, split});
+    lists->push_back({name, split, unlabelled});
   }
   return OkStatus();
 }

@@ -13,8 +13,9 @@
 namespace shardmill {
 
 struct List {
-  std::string file;   // below the root
-  std::string split;  // as its name says; empty: no usual name
+  std::string file;           // below the root
+  std::string split;          // as its name says; empty: no usual name
+  bool images_alone = false;  // of a split without labels, which was asked for
 };
 
 enum class ListKind {

@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "reader/base/file.h"
+#include "tools/pack/layouts/list_columns.h"
 #include "tools/pack/pairing.h"
 #include "tools/pack/record_key.h"
+#include "tools/pack/text_lines.h"
 
 namespace shardmill {
 namespace {
@@ -26,9 +28,11 @@ class PairListReader {
   Result<std::map<std::string, InputSplit>> Read();
 
  private:
+  void OrderByHeader(std::vector<ListRow>* rows) const;
   Status ReadRow(const ListRow& row);
   // Of the first line, once the others are read: words of no file before pairs that are there.
   bool NamesColumns(const ListRow& row) const;
+  Status CheckHeader(const ListedPair& words) const;
   Status AddProblem(const ListRow& row);
   std::string RawLabel(const std::string& label) const;
   Status AddSample(const ListRow& row, const FoundPair& found);
@@ -44,16 +48,35 @@ class PairListReader {
 };
 
 Result<std::map<std::string, InputSplit>> PairListReader::Read() {
-  ASSIGN_OR_RETURN(const std::vector<ListRow> rows,
-                   ReadListRows(JoinPath(listing_.root, list_file_)));
+  ASSIGN_OR_RETURN(std::vector<ListRow> rows, ReadListRows(JoinPath(listing_.root, list_file_)));
+  OrderByHeader(&rows);
   for (const ListRow& row : rows) RETURN_IF_ERROR(ReadRow(row));
   if (!first_line_.has_value()) return std::move(splits_);
   if (NamesColumns(*first_line_)) {
+    RETURN_IF_ERROR(CheckHeader(first_line_->cuts[0]));
     notes_->push_back(DescribeHeader(list_file_, first_line_->cuts[0]));
   } else {
     RETURN_IF_ERROR(AddProblem(*first_line_));
   }
   return std::move(splits_);
+}
+
+// One column with a known name, as in "photo,scene", says which the other one is.
+void PairListReader::OrderByHeader(std::vector<ListRow>* rows) const {
+  if (rows->empty() || rows->front().line != 1 || rows->front().cuts.size() != 1) return;
+  const ListedPair& words = rows->front().cuts[0];
+  if (finder_.Find(words.image) != nullptr || finder_.Find(words.label) != nullptr) return;
+  if (OrderOfColumns(words.image, words.label) != ColumnOrder::kLabelFirst) return;
+  for (size_t i = 1; i < rows->size(); ++i) SwapColumns(&(*rows)[i]);
+}
+
+// Labels that are images too can be taken for them: the order must be certain.
+Status PairListReader::CheckHeader(const ListedPair& words) const {
+  const ColumnOrder order = OrderOfColumns(words.image, words.label);
+  if (order == ColumnOrder::kImageFirst || order == ColumnOrder::kLabelFirst) return OkStatus();
+  return InvalidArgumentError(Where(1) + " names its columns '" + words.image + "' and '" +
+                              words.label + "', which do not say which of them is the label; " +
+                              "name them image and label");
 }
 
 bool PairListReader::NamesColumns(const ListRow& row) const {
@@ -124,7 +147,33 @@ Status PairListReader::AddSample(const ListRow& row, const FoundPair& found) {
   return OkStatus();
 }
 
+// The line, or what stands between its quotes.
+std::string WordOf(const TextLine& line, ListedFileFinder* finder) {
+  if (finder->FindImage(line.text) != nullptr) return line.text;
+  const Result<std::vector<std::string>> fields = SplitFields(line.text, '\t');
+  return fields.ok() ? fields->front() : line.text;
+}
+
 }  // namespace
+
+Result<InputSplit> ReadImageList(const FolderListing& listing, const std::string& list_file) {
+  InputSplit split;
+  ListedFileFinder finder(listing);
+  ASSIGN_OR_RETURN(const std::vector<TextLine> lines, ReadLines(JoinPath(listing.root, list_file)));
+  for (const TextLine& line : lines) {
+    const std::string word = WordOf(line, &finder);
+    const ListedFile* image = finder.FindImage(word);
+    if (image == nullptr && &line == &lines.front() && NamesImageColumn(word)) continue;
+    const std::string where = list_file + " line " + std::to_string(line.number);
+    ASSIGN_OR_RETURN(std::string key, RecordKey(image == nullptr ? word : image->path));
+    split.problems.push_back(
+        {std::move(key), image == nullptr ? where + " names image " + word +
+                                                ", which does not exist in the source folder"
+                                          : where + " names no label of it"});
+    split.problems.back().lacks_label = image != nullptr;
+  }
+  return split;
+}
 
 Result<std::map<std::string, InputSplit>> ReadPairList(const FolderListing& listing,
                                                        const std::string& list_file,

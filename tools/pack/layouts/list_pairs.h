@@ -20,4 +20,9 @@ Result<std::map<std::string, InputSplit>> ReadPairList(const FolderListing& list
                                                        const std::string& list_file,
                                                        std::vector<std::string>* notes);
 
+// Reads a list that names an image in each line and no label, as those of test splits. Each image
+// becomes a problem that lacks its label alone; what is not there becomes another one. A first line
+// may name the column.
+Result<InputSplit> ReadImageList(const FolderListing& listing, const std::string& list_file);
+
 }  // namespace shardmill

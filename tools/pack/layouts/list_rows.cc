@@ -5,6 +5,7 @@
 
 #include "reader/base/file.h"
 #include "tools/pack/file_format.h"
+#include "tools/pack/layouts/list_columns.h"
 #include "tools/pack/text_lines.h"
 
 namespace shardmill {
@@ -12,22 +13,8 @@ namespace {
 
 constexpr uint64_t kMaxListBytes = uint64_t{1} << 32;
 
-constexpr std::string_view kImageColumns[] = {"image",    "img",       "path",       "file",
-                                              "filename", "file_name", "image_path", "filepath",
-                                              "image_id", "id",        "name"};
-constexpr std::string_view kLabelColumns[] = {
-    "label",     "labels",   "mask",       "class",    "target",    "label_path",
-    "mask_path", "category", "annotation", "class_id", "classname", "class_name"};
-constexpr std::string_view kSplitColumns[] = {"split", "subset", "set", "partition", "fold"};
-
-constexpr size_t kNoColumn = SIZE_MAX;
 // More words are no line of a list, and trying each blank would take for ever.
 constexpr size_t kMostCuts = 100;
-
-struct Columns {
-  size_t image = 0, label = 1, split = kNoColumn;
-  size_t count = 0;  // of the first line; 0: the fields are not counted
-};
 
 char SeparatorOf(std::string_view line) {
   for (char separator : {'\t', ',', ';'}) {
@@ -43,27 +30,6 @@ Result<std::vector<std::string>> FieldsOf(const std::string& line, char separato
     fields.erase(std::remove(fields.begin(), fields.end(), ""), fields.end());
   }
   return fields;
-}
-
-template <size_t kCount>
-std::optional<size_t> FindColumn(const std::vector<std::string>& fields,
-                                 const std::string_view (&names)[kCount]) {
-  for (std::string_view name : names) {
-    for (size_t i = 0; i < fields.size(); ++i) {
-      if (LowerCase(fields[i]) == name) return i;
-    }
-  }
-  return std::nullopt;
-}
-
-// The columns that a first line names; nullopt: it is a line like the others.
-std::optional<Columns> ParseHeader(const std::vector<std::string>& fields) {
-  const auto image = FindColumn(fields, kImageColumns);
-  const auto label = FindColumn(fields, kLabelColumns);
-  if (!image.has_value() || !label.has_value()) return std::nullopt;
-  Columns columns = {*image, *label};
-  columns.split = FindColumn(fields, kSplitColumns).value_or(kNoColumn);
-  return columns;
 }
 
 // Every way to cut a line in two at a run of blanks, or one more than kMostCuts.
@@ -92,7 +58,7 @@ Status CheckCount(const std::vector<std::string>& fields, size_t wanted) {
                               "; put quotes around fields that hold a separator");
 }
 
-Result<ListRow> ParseFields(const std::vector<std::string>& fields, const Columns& columns) {
+Result<ListRow> ParseFields(const std::vector<std::string>& fields, const ListColumns& columns) {
   ListRow row;
   RETURN_IF_ERROR(CheckCount(fields, columns.count));
   if (columns.image < fields.size() && columns.label < fields.size() &&
@@ -105,7 +71,7 @@ Result<ListRow> ParseFields(const std::vector<std::string>& fields, const Column
   return row;
 }
 
-Result<ListRow> ParseRow(const TextLine& line, char separator, const Columns& columns) {
+Result<ListRow> ParseRow(const TextLine& line, char separator, const ListColumns& columns) {
   ListRow row;
   const bool words = separator == ' ' && line.text.find('"') == std::string::npos;
   if (words) {
@@ -113,6 +79,7 @@ Result<ListRow> ParseRow(const TextLine& line, char separator, const Columns& co
     if (row.cuts.size() > kMostCuts) {
       return InvalidArgumentError("more than " + std::to_string(kMostCuts) + " words");
     }
+    if (columns.label < columns.image) SwapColumns(&row);
   } else {
     ASSIGN_OR_RETURN(const std::vector<std::string> fields, FieldsOf(line.text, separator));
     ASSIGN_OR_RETURN(row, ParseFields(fields, columns));
@@ -133,7 +100,7 @@ class ListParser {
   const std::vector<TextLine>& lines_;
   // Paths may hold commas, so a file of commas has one in its first line and a list of tabs too.
   char separator_;
-  Columns columns_;
+  ListColumns columns_;
   bool has_header_ = false;
   ListLines result_;
 };
@@ -142,9 +109,10 @@ ListParser::ListParser(const std::vector<TextLine>& lines)
     : lines_(lines), separator_(SeparatorOf(lines.front().text)) {
   Result<std::vector<std::string>> fields = FieldsOf(lines.front().text, separator_);
   if (!fields.ok()) return;  // told when the line is read
-  const std::optional<Columns> header = ParseHeader(*fields);
+  const std::optional<ListHeader> header = ParseListHeader(*fields);
   has_header_ = header.has_value();
-  columns_ = header.value_or(Columns());
+  if (has_header_) columns_ = header->columns;
+  if (has_header_ && !header->problem.empty()) AddProblem(lines.front(), header->problem);
   if (separator_ == ' ') return;
   columns_.count = CountWithoutEnd(*fields, 1);
   if (has_header_ || columns_.count <= 2) return;
@@ -162,8 +130,7 @@ void ListParser::AddProblem(const TextLine& line, std::string_view what) {
 void ListParser::AddLine(const TextLine& line) {
   // A list that is not separated throughout may still have tabs or quotes in single lines.
   const bool has_tab = line.text.find('\t') != std::string::npos;
-  Result<ListRow> row = separator_ == ' ' && has_tab ? ParseRow(line, '\t', Columns())
-                                                     : ParseRow(line, separator_, columns_);
+  Result<ListRow> row = ParseRow(line, separator_ == ' ' && has_tab ? '\t' : separator_, columns_);
   if (!row.ok()) return AddProblem(line, row.status().message());
   if (!row->cuts.empty()) return result_.rows.push_back(*std::move(row));
   result_.single_words.push_back(line.text);
@@ -197,8 +164,12 @@ Result<std::vector<ListRow>> ReadListRows(const std::string& path) {
   return std::move(lines.rows);
 }
 
+void SwapColumns(ListRow* row) {
+  for (ListedPair& pair : row->cuts) std::swap(pair.image, pair.label);
+}
+
 bool IsListHeader(const std::vector<std::string>& fields) {
-  return ParseHeader(fields).has_value();
+  return ParseListHeader(fields).has_value();
 }
 
 bool MayBePath(std::string_view word) {
@@ -210,6 +181,19 @@ std::string DescribeHeader(const std::string& list_file, const ListedPair& words
          "') is taken for the names of its columns: there is no such image";
 }
 
+namespace {
+
+// A path from the root of another machine's disk, of a drive, or of a store: "s3://bucket/x".
+bool IsAbsolute(std::string_view path) {
+  if (path.empty()) return false;
+  const char letter = static_cast<char>(path.front() | 0x20);
+  const bool has_drive = letter >= 'a' && letter <= 'z' && path.substr(1, 2) == ":/";
+  return path.front() == '/' || path.substr(0, 2) == "~/" || has_drive ||
+         path.find("://") != std::string_view::npos;
+}
+
+}  // namespace
+
 const ListedFile* ListedFileFinder::Find(std::string_view listed) const {
   std::string with_slashes(listed);
   if (listed.find('/') == std::string_view::npos) {
@@ -217,6 +201,8 @@ const ListedFile* ListedFileFinder::Find(std::string_view listed) const {
   }
   std::string_view path = with_slashes;
   while (path.substr(0, 2) == "./") path.remove_prefix(2);
+  // Without its first folders a relative path would be another file.
+  if (!IsAbsolute(path)) return listing_.Find(path);
   while (!path.empty()) {
     if (path.front() != '/') {
       if (const ListedFile* file = listing_.Find(path)) return file;

@@ -35,14 +35,18 @@ struct ListLines {
 };
 
 // Fields are separated by tabs, commas or semicolons, or else by blanks; each may stand in double
-// quotes. A first line that names its columns ("image,label,split") says which is which; else the
-// first is the image and the second the label, and there are no others. Every line must have as
-// many fields as the first, and a value in the column of splits where there is one.
+// quotes. A first line that names its columns ("image,label,split") says which is which, and may
+// name only one of each; else the first is the image and the second the label, and there are no
+// others. Every line must have as many fields as the first, and a value in the column of splits
+// where there is one.
 ListLines ParseListLines(std::string_view text);
 ListLines ReadListLines(const std::string& path);  // the problem names the path
 
 // The rows; InvalidArgument names the first line that cannot be read.
 Result<std::vector<ListRow>> ReadListRows(const std::string& path);
+
+// For a row that was read in the order image, label and has them the other way round.
+void SwapColumns(ListRow* row);
 
 // True for a line that names the columns of a list.
 bool IsListHeader(const std::vector<std::string>& fields);
@@ -57,9 +61,10 @@ class ListedFileFinder {
  public:
   explicit ListedFileFinder(const FolderListing& listing) : listing_(listing) {}
 
-  // The longest end of the path that exists below the root, but nothing shorter than an end that
-  // leads into a folder of the root. A list cannot leave the root, because only files of the
-  // listing are found. nullptr: there is none.
+  // A relative path is one below the root. Of an absolute one, of another machine, the longest end
+  // that exists below the root, but nothing shorter than an end that leads into a folder of the
+  // root. A list cannot leave the root, because only files of the listing are found. nullptr: there
+  // is none.
   const ListedFile* Find(std::string_view listed) const;
   // The same, or for a bare name the only image of that name anywhere, with or without its
   // extension.

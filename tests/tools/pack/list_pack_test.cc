@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "tests/tools/pack/pack_testing.h"
+#include "tools/pack/layout.h"
 
 namespace shardmill {
 namespace {
@@ -86,14 +87,17 @@ TEST_F(ListPackTest, NamesOfTwoColumnsSayWhichIsTheLabel) {
         list.replace(comma, 1, separator[0] == ',' ? ";" : separator);
       }
       source_.Write("train.csv", list);
-      ExpectLayout("list");
-      EXPECT_EQ(Keys("train"), std::vector<std::string>{"im/0.jpg"}) << list;
-      EXPECT_EQ(FirstValues("im/0.jpg", 1), Values{1}) << list;
+      const Result<InputSet> set = ReadInputSet(source_.path(), options_.layout);
+      ASSERT_TRUE(set.ok()) << list << set.status().ToString();
+      EXPECT_EQ(set->layout, "list");
+      ASSERT_EQ(set->splits[0].samples.size(), 1u) << list;
+      EXPECT_EQ(set->splits[0].samples[0].key, "im/0.jpg") << list;
+      EXPECT_EQ(set->splits[0].samples[0].label.path, "lb/0.png") << list;
     }
   }
-  for (const char* words : {"foto', 'etikett", "image', 'photo", "gt', 'mask"}) {
+  for (const char* words : {"foto' and 'etikett", "image' and 'photo", "gt' and 'mask"}) {
     std::string header(words);
-    header.replace(header.find('\''), 4, ",");
+    header.replace(header.find('\''), 7, ",");
     source_.Write("train.csv", header + "\nlb/0.png,im/0.jpg\n");
     ExpectError(StatusCode::kInvalidArgument, "train.csv line 1 names its columns '" +
                                                   std::string(words) +

@@ -88,8 +88,10 @@ ListContent LookIntoList(const FolderListing& listing, const std::string& file) 
     LookIntoRow(lines.rows[i], &finder, &content);
     if (content.pairs || content.classes) return content;
   }
-  for (size_t i = 0; i < std::min(lines.single_words.size(), tried); ++i) {
-    const ListedFile* image = finder.FindImage(lines.single_words[i]);
+  // Paths may hold blanks, which cut a line in two elsewhere.
+  const Result<std::vector<TextLine>> all = ReadLines(JoinPath(listing.root, file));
+  for (size_t i = 0; all.ok() && i < std::min(all->size(), tried); ++i) {
+    const ListedFile* image = finder.FindImage(ImageAlone((*all)[i].text, &finder));
     content.images_alone |= image != nullptr && HasImageExtension(image->path);
     if (content.images_alone) break;
   }

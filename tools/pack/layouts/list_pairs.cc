@@ -147,13 +147,6 @@ Status PairListReader::AddSample(const ListRow& row, const FoundPair& found) {
   return OkStatus();
 }
 
-// The line, or what stands between its quotes.
-std::string WordOf(const TextLine& line, ListedFileFinder* finder) {
-  if (finder->FindImage(line.text) != nullptr) return line.text;
-  const Result<std::vector<std::string>> fields = SplitFields(line.text, '\t');
-  return fields.ok() ? fields->front() : line.text;
-}
-
 }  // namespace
 
 Result<InputSplit> ReadImageList(const FolderListing& listing, const std::string& list_file) {
@@ -161,7 +154,7 @@ Result<InputSplit> ReadImageList(const FolderListing& listing, const std::string
   ListedFileFinder finder(listing);
   ASSIGN_OR_RETURN(const std::vector<TextLine> lines, ReadLines(JoinPath(listing.root, list_file)));
   for (const TextLine& line : lines) {
-    const std::string word = WordOf(line, &finder);
+    const std::string word = ImageAlone(line.text, &finder);
     const ListedFile* image = finder.FindImage(word);
     if (image == nullptr && &line == &lines.front() && NamesImageColumn(word)) continue;
     const std::string where = list_file + " line " + std::to_string(line.number);

@@ -237,4 +237,10 @@ const ListedFile* ListedFileFinder::FindImage(std::string_view listed) {
   return found == by_name_->end() ? nullptr : found->second;
 }
 
+std::string ImageAlone(const std::string& line, ListedFileFinder* finder) {
+  if (finder->FindImage(line) != nullptr) return line;
+  const Result<std::vector<std::string>> fields = SplitFields(line, '\t');
+  return fields.ok() ? fields->front() : line;
+}
+
 }  // namespace shardmill

@@ -75,4 +75,7 @@ class ListedFileFinder {
   std::optional<std::map<std::string, const ListedFile*>> by_name_;  // nullptr: several
 };
 
+// What a line names that may hold one image alone: all of it, or what stands between its quotes.
+std::string ImageAlone(const std::string& line, ListedFileFinder* finder);
+
 }  // namespace shardmill

@@ -236,6 +236,14 @@ TEST_F(ListPackTest, RelativePathKeepsItsFolders) {
   source_.Write("labels.csv", "file,label\ndog/001.jpg,dog\ncat/002.jpg,cat\n");
   ExpectError(StatusCode::kNotFound,
               "labels.csv line 2 names image dog/001.jpg, which does not exist");
+  // Where /disk is the source folder, /disk/dog/001.jpg is not there.
+  for (const char* lines : {"/disk/dog/001.jpg,dog\n/disk/cat/002.jpg,cat\n",
+                            "/disk/cat/002.jpg,cat\n/disk/dog/001.jpg,dog\n"}) {
+    source_.Write("labels.csv", std::string("file,label\n") + lines);
+    ExpectError(StatusCode::kInvalidArgument, "labels.csv line 3 names /disk/");
+    ExpectError(StatusCode::kInvalidArgument,
+                "means the source folder, and by labels.csv line 2 it is");
+  }
   source_.Write("labels.csv", "file,label\n/disk/001.jpg,dog\ns3://set/cat/002.jpg,cat\n");
   ExpectPacked();
   EXPECT_EQ(FirstValues("cat/002.jpg", 1), Values{0});

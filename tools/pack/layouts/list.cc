@@ -74,6 +74,7 @@ class ClassListReader {
   std::map<std::string, InputSplit> splits_;  // "" for none
   std::map<std::string, uint32_t> ids_;       // by name
   std::map<std::string, std::string> line_of_image_;
+  ListedRoots roots_;
 };
 
 std::string Where(const List& list, const ListRow& row) {
@@ -197,6 +198,7 @@ Status ClassListReader::AddRow(const Row& row, InputSplit* split) {
     return InvalidArgumentError(where + " names " + image->path + ", as " + other->second +
                                 " does; list each image once");
   }
+  RETURN_IF_ERROR(roots_.Add(row.row.cuts.back().image, *image, where));
   Sample sample;
   ASSIGN_OR_RETURN(sample.key, RecordKey(image->path));
   sample.image = {image->path, image->bytes, image->changed_ns};

@@ -17,6 +17,7 @@ namespace {
 struct FoundPair {
   const ListedFile* image = nullptr;
   const ListedFile* label = nullptr;
+  ListedPair names;
 };
 
 class PairListReader {
@@ -45,6 +46,7 @@ class PairListReader {
   std::optional<ListRow> first_line_;  // when it names nothing that is there
   std::map<std::string, InputSplit> splits_;
   std::map<std::string, uint64_t> line_of_image_;
+  ListedRoots image_roots_, label_roots_;  // labels may lie elsewhere
 };
 
 Result<std::map<std::string, InputSplit>> PairListReader::Read() {
@@ -98,7 +100,7 @@ Status PairListReader::ReadRow(const ListRow& row) {
                                   " can be cut into two paths in more than one way; put a tab "
                                   "between them or quotes around them");
     }
-    found = {image, label};
+    found = {image, label, pair};
   }
   if (found.image != nullptr) return AddSample(row, found);
   if (row.line != 1) return AddProblem(row);
@@ -142,6 +144,8 @@ Status PairListReader::AddSample(const ListRow& row, const FoundPair& found) {
     return InvalidArgumentError(Where(row.line) + " names " + found.image->path + ", as line " +
                                 std::to_string(other->second) + " does; list each image once");
   }
+  RETURN_IF_ERROR(image_roots_.Add(found.names.image, *found.image, Where(row.line)));
+  RETURN_IF_ERROR(label_roots_.Add(found.names.label, *found.label, Where(row.line)));
   ASSIGN_OR_RETURN(Sample sample, MakePair(*found.image, *found.label));
   splits_[row.split].samples.push_back(std::move(sample));
   return OkStatus();

@@ -192,13 +192,16 @@ bool IsAbsolute(std::string_view path) {
          path.find("://") != std::string_view::npos;
 }
 
+std::string WithSlashes(std::string_view listed) {
+  std::string path(listed);
+  if (path.find('/') == std::string::npos) std::replace(path.begin(), path.end(), '\\', '/');
+  return path;
+}
+
 }  // namespace
 
 const ListedFile* ListedFileFinder::Find(std::string_view listed) const {
-  std::string with_slashes(listed);
-  if (listed.find('/') == std::string_view::npos) {
-    std::replace(with_slashes.begin(), with_slashes.end(), '\\', '/');
-  }
+  const std::string with_slashes = WithSlashes(listed);
   std::string_view path = with_slashes;
   while (path.substr(0, 2) == "./") path.remove_prefix(2);
   // Without its first folders a relative path would be another file.
@@ -235,6 +238,25 @@ const ListedFile* ListedFileFinder::FindImage(std::string_view listed) {
   }
   const auto found = by_name_->find(std::string(listed.substr(listed.rfind('/') + 1)));
   return found == by_name_->end() ? nullptr : found->second;
+}
+
+Status ListedRoots::Add(const std::string& listed, const ListedFile& found,
+                        const std::string& where) {
+  const std::string path = WithSlashes(listed);
+  if (!IsAbsolute(path) || path.size() <= found.path.size()) return OkStatus();
+  const std::string root = path.substr(0, path.size() - found.path.size());
+  if (!line_of_root_.emplace(root, where).second) return OkStatus();
+  auto other = line_of_root_.upper_bound(root);
+  if (other != line_of_root_.end() && other->first.rfind(root, 0) != 0) other = line_of_root_.end();
+  for (size_t slash = root.find('/'); slash + 1 < root.size() && other == line_of_root_.end();
+       slash = root.find('/', slash + 1)) {
+    other = line_of_root_.find(root.substr(0, slash + 1));
+  }
+  if (other == line_of_root_.end()) return OkStatus();
+  return InvalidArgumentError(where + " names " + listed + ", which is found if " + root +
+                              " means the source folder, and by " + other->second + " it is " +
+                              other->first + " that does: one of the two files is not there. " +
+                              "Write paths below the source folder into the list");
 }
 
 std::string ImageAlone(const std::string& line, ListedFileFinder* finder) {

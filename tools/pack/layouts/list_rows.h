@@ -75,6 +75,17 @@ class ListedFileFinder {
   std::optional<std::map<std::string, const ListedFile*>> by_name_;  // nullptr: several
 };
 
+// The folders of another machine that lists call what is the source folder here. One below another
+// cannot be: where /a means the source folder, /a/dog/1.png is no 1.png at its top.
+class ListedRoots {
+ public:
+  // Of a file that was found for an absolute path. InvalidArgument names both lines.
+  Status Add(const std::string& listed, const ListedFile& found, const std::string& where);
+
+ private:
+  std::map<std::string, std::string> line_of_root_;
+};
+
 // What a line names that may hold one image alone: all of it, or what stands between its quotes.
 std::string ImageAlone(const std::string& line, ListedFileFinder* finder);
 

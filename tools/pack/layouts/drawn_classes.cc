@@ -88,6 +88,16 @@ Status UseNames(const std::vector<std::string>& names, InputSet* set) {
   return OkStatus();
 }
 
+// Two classes of the background would be two that nobody can tell apart.
+Status CheckOneBackground(const std::vector<ClassInfo>& classes) {
+  const auto first = std::find_if(classes.begin(), classes.end(), IsBackground);
+  if (first == classes.end()) return OkStatus();
+  const auto second = std::find_if(first + 1, classes.end(), IsBackground);
+  if (second == classes.end()) return OkStatus();
+  return InvalidArgumentError("the classes '" + first->name + "' and '" + second->name +
+                              "' both mean what no shape covers; rename one of them");
+}
+
 }  // namespace
 
 bool MeansBackground(const std::string& name) {
@@ -105,7 +115,8 @@ Status UseDrawnClasses(const LayoutInput& input, const std::vector<std::string>&
   const Status found = FindClasses(input, set);
   if (!found.ok() && found.code() != StatusCode::kNotFound) return found;
   set->labels.colors_in_files = false;
-  return found.ok() ? UseTable(set) : UseNames(names, set);
+  RETURN_IF_ERROR(found.ok() ? UseTable(set) : UseNames(names, set));
+  return CheckOneBackground(set->classes);
 }
 
 }  // namespace shardmill

@@ -20,7 +20,7 @@ constexpr uint64_t kMaxBytesTried = uint64_t{1} << 26;  // to recognise the layo
 
 // What the layout needs of a JSON file.
 struct Annotation {
-  std::string image;  // below the source folder; empty: it leaves the folder
+  std::string image;  // below the source folder; empty: it leaves the folder, or there is none
   // Another place: beside the JSON file, when the path is one of another machine.
   std::string image_beside;
   bool holds_image = false;
@@ -62,11 +62,15 @@ Result<Annotation> ParseAnnotation(const std::string& text, const std::string& j
   std::string image = TextMember(document, "imagePath");
   const bool on_windows = image.find('\\') != std::string::npos;
   for (char& c : image) c = c == '\\' ? '/' : c;
+  const std::string name(NameOf(image));
+  // Whatever stands before, this is the name of no file.
+  if (name.empty() || name == "." || name == "..") return annotation;
   const std::string folder = FolderName(json_path);
   const std::string above = folder == "." ? "" : folder + "/";
   annotation.image = Normalize(above + image);
-  if (on_windows || image.substr(0, 1) == "/" || image.substr(1, 2) == ":/") {
-    annotation.image_beside = above + std::string(NameOf(image));
+  // ":/" behind a letter is a drive.
+  if (on_windows || image[0] == '/' || image.compare(1, 2, ":/") == 0) {
+    annotation.image_beside = above + name;
   }
   return annotation;
 }
@@ -107,8 +111,12 @@ Status LabelmeReader::AddFile(const ListedFile& file) {
     image = input_.listing.Find(annotation->image_beside);
   }
   if (image == nullptr && !annotation->holds_image) {
-    split->problems.push_back({key, "its image '" + annotation->image +
-                                        "' is neither in the source folder nor in the file"});
+    const bool is_named = !annotation->image.empty() || !annotation->image_beside.empty();
+    split->problems.push_back(
+        {key, is_named ? "its image '" + annotation->image +
+                             "' is neither in the source folder nor in the file"
+                       : "its imagePath is no path of an image in the source folder, and the "
+                         "file holds none"});
     return OkStatus();
   }
   without_shapes_ += annotation->labels.empty() ? 1 : 0;

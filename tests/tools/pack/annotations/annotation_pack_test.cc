@@ -98,6 +98,32 @@ TEST_F(LabelmeTest, ImagesInTheFilesAreTaken) {
               "train/x.json: its image 'train/x.png' is neither in the source folder nor in the");
 }
 
+// What names no file is no path, and an image in the file then has the key of the file.
+TEST_F(LabelmeTest, PathsThatNameNoFileAreNone) {
+  AddJson("train", Shape("car", "rectangle", "[[0,0],[1,1]]"));
+  for (const char* path : {R"("imagePath": "")", R"("imagePath": null)", R"("imagePath": "/")",
+                           R"("imagePath": "..")", R"("imagePath": "x/.")", R"("x": 1)"}) {
+    const auto write = [&](const std::string& data) {
+      source_.Write("train/x.json", R"({"shapes": [)" + Shape("car", "rectangle", "[[1,0],[2,1]]") +
+                                        "], " + path + R"(, "imageData": )" + data +
+                                        R"(, "imageHeight": 4, "imageWidth": 6})");
+    };
+    write('"' + Base64(Png(Photo(kSize, 3))) + '"');
+    ExpectPacked();
+    EXPECT_EQ(FirstValues("train/x.json", 3), (Values{0, 1, 0})) << path;
+    write("null");
+    ExpectError(StatusCode::kNotFound, "train/x.json: its imagePath is no path of an image");
+  }
+}
+
+TEST_F(LabelmeTest, TwoNamesOfTheBackgroundAreRefused) {
+  AddJson("train", Shape("_background_", "rectangle", "[[0,0],[1,1]]") + "," +
+                       Shape("background", "rectangle", "[[1,0],[2,1]]") + "," +
+                       Shape("car", "rectangle", "[[1,0],[2,1]]"));
+  ExpectError(StatusCode::kInvalidArgument,
+              "'_background_' and 'background' both mean what no shape covers");
+}
+
 TEST_F(LabelmeTest, TableKeepsItsIds) {
   source_.Write("classes.csv", "id,name\n4,road\n2,Background\n9,car\n");
   AddJson("train", Shape("road", "rectangle", "[[0,0],[1,1]]") + "," +

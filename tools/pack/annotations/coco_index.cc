@@ -1,7 +1,9 @@
 #include "tools/pack/annotations/coco_index.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <unordered_map>
@@ -24,7 +26,7 @@ struct CloseFile {
 struct Element {
   FilePart part;
   bool has_id = false, has_image_id = false;
-  bool text_id = false, text_image_id = false;  // and not a number
+  std::string id_fault, image_id_fault;  // what is there in place of a whole number
   int64_t id = 0, image_id = 0;
   std::string file_name, name;
 };
@@ -36,20 +38,20 @@ class IndexHandler {
   IndexHandler(const rapidjson::FileReadStream& stream, uint64_t start, CocoIndex* index)
       : stream_(stream), start_(start), index_(index) {}
 
-  bool Null() { return true; }
-  bool Bool(bool) { return true; }
-  bool Double(double) { return true; }
+  bool Null() { return depth_ == 1 || Scalar(); }  // a list that is null is none
+  bool Bool(bool) { return Scalar(); }
+  bool Double(double value);
   bool Int(int value) { return Number(value); }
   bool Uint(unsigned value) { return Number(value); }
   bool Int64(int64_t value) { return Number(value); }
-  bool Uint64(uint64_t) { return true; }
-  bool RawNumber(const char*, rapidjson::SizeType, bool) { return true; }
+  bool Uint64(uint64_t value);
+  bool RawNumber(const char*, rapidjson::SizeType, bool) { return Scalar(); }
   bool String(const char* text, rapidjson::SizeType bytes, bool);
   bool Key(const char* text, rapidjson::SizeType bytes, bool);
   // With iterative parsing the brackets are taken from the stream after these calls.
   bool StartObject();
   bool EndObject(rapidjson::SizeType);
-  bool StartArray() { return ++depth_ > 0; }
+  bool StartArray();
   bool EndArray(rapidjson::SizeType) { return --depth_ >= 0; }
 
   // After the last token.
@@ -59,6 +61,13 @@ class IndexHandler {
   enum class List { kOther, kImages, kAnnotations, kCategories };
 
   bool Number(int64_t value);
+  // The value of an id, which is no number that can be one.
+  bool FaultyId(const char* fault);
+  // A value that is neither object nor list: it must not stand where these are expected.
+  bool Scalar();
+  bool IsInLists() const { return list_ != List::kOther && !in_element_; }
+  bool Refuse(const std::string& what);
+  const char* ListName() const;
   void TakeElement();
 
   const rapidjson::FileReadStream& stream_;
@@ -66,6 +75,7 @@ class IndexHandler {
   CocoIndex* index_;
   int depth_ = 0;
   List list_ = List::kOther;
+  std::array<bool, 4> seen_ = {};  // by List
   bool in_element_ = false;
   std::string key_;  // of the element's own members
   Element element_;
@@ -85,8 +95,58 @@ bool IndexHandler::Key(const char* text, rapidjson::SizeType bytes, bool) {
   return true;
 }
 
-bool IndexHandler::Number(int64_t value) {
+bool IndexHandler::Refuse(const std::string& what) {
+  problem_ = what;
+  return false;
+}
+
+const char* IndexHandler::ListName() const {
+  return list_ == List::kImages        ? "'images'"
+         : list_ == List::kAnnotations ? "'annotations'"
+                                       : "'categories'";
+}
+
+bool IndexHandler::Scalar() {
+  if (!IsInLists() || depth_ > 2) return true;
+  if (depth_ == 1) return Refuse(std::string(ListName()) + " is no list");
+  return Refuse("the list " + std::string(ListName()) + " holds something else than objects");
+}
+
+bool IndexHandler::StartArray() {
+  ++depth_;
+  if (!IsInLists()) return true;
+  if (depth_ != 2) {
+    return Refuse("the list " + std::string(ListName()) + " holds lists in place of objects");
+  }
+  bool& seen = seen_[static_cast<size_t>(list_)];
+  if (seen) return Refuse("there are two lists " + std::string(ListName()));
+  seen = true;
+  return true;
+}
+
+// Programs that count with fractions write 3.0 for 3.
+bool IndexHandler::Double(double value) {
+  constexpr double kMost = 1e15;  // up to there each whole number is one of its own
+  if (std::abs(value) < kMost && value == std::floor(value)) {
+    return Number(static_cast<int64_t>(value));
+  }
+  return Scalar() && FaultyId("is no whole number");
+}
+
+bool IndexHandler::Uint64(uint64_t value) {
+  if (value <= uint64_t{INT64_MAX}) return Number(static_cast<int64_t>(value));
+  return Scalar() && FaultyId("is beyond 9,223,372,036,854,775,807");
+}
+
+bool IndexHandler::FaultyId(const char* fault) {
   if (!in_element_ || depth_ != 3) return true;
+  if (key_ == "id") element_.id_fault = fault;
+  if (key_ == "image_id") element_.image_id_fault = fault;
+  return true;
+}
+
+bool IndexHandler::Number(int64_t value) {
+  if (!in_element_ || depth_ != 3) return Scalar();
   if (key_ == "id") {
     element_.id = value;
     element_.has_id = true;
@@ -98,9 +158,8 @@ bool IndexHandler::Number(int64_t value) {
 }
 
 bool IndexHandler::String(const char* text, rapidjson::SizeType bytes, bool) {
-  if (!in_element_ || depth_ != 3) return true;
-  element_.text_id |= key_ == "id";
-  element_.text_image_id |= key_ == "image_id";
+  if (!in_element_ || depth_ != 3) return Scalar();
+  FaultyId("is text; write it as a number");
   if (key_ == "file_name") element_.file_name.assign(text, bytes);
   if (key_ == "name") element_.name.assign(text, bytes);
   return true;
@@ -108,6 +167,7 @@ bool IndexHandler::String(const char* text, rapidjson::SizeType bytes, bool) {
 
 bool IndexHandler::StartObject() {
   ++depth_;
+  if (depth_ == 2 && IsInLists()) return Refuse(std::string(ListName()) + " is no list");
   if (depth_ == 3 && list_ != List::kOther) {
     in_element_ = true;
     element_ = Element();
@@ -132,13 +192,13 @@ void IndexHandler::TakeElement() {
     ++index_->annotations;
     annotations_.emplace_back(element_.image_id, element_.part);
     if (!element_.has_image_id) {
-      problem_ = element_.text_image_id
-                     ? "the image_id of an annotation is text; write it as a number"
-                     : "an annotation has no image_id";
+      problem_ = element_.image_id_fault.empty()
+                     ? "an annotation has no image_id"
+                     : "the image_id of an annotation " + element_.image_id_fault;
     }
   } else if (!element_.has_id) {
-    problem_ = element_.text_id ? "the id of an image or a category is text; write it as a number"
-                                : "an image or a category has no id";
+    problem_ = element_.id_fault.empty() ? "an image or a category has no id"
+                                         : "the id of an image or a category " + element_.id_fault;
   } else if (list_ == List::kImages) {
     index_->images.push_back({element_.id, std::move(element_.file_name), element_.part, {}});
   } else {
@@ -148,6 +208,10 @@ void IndexHandler::TakeElement() {
 
 Status IndexHandler::Finish() {
   if (!problem_.empty()) return InvalidArgumentError(problem_);
+  if (!seen_[static_cast<size_t>(List::kImages)]) {
+    return InvalidArgumentError("there is no list 'images'");
+  }
+  index_->has_annotations = seen_[static_cast<size_t>(List::kAnnotations)];
   std::unordered_map<int64_t, size_t> places;
   for (const CocoImage& image : index_->images) {
     if (!places.emplace(image.id, places.size()).second) {

@@ -28,11 +28,13 @@ struct CocoCategory {
 struct CocoIndex {
   std::vector<CocoImage> images;         // in the order of the file
   std::vector<CocoCategory> categories;  // sorted by id
+  bool has_annotations = false;          // there is the list, perhaps empty
   uint64_t annotations = 0;
   uint64_t annotations_without_image = 0;
 };
 
-// InvalidArgument when the file is no JSON of this form, or two images have one id.
+// InvalidArgument when the file is not of this form: one of the lists holds something else than
+// objects, there is no list of images, an id is no whole number, or two images have one.
 Result<CocoIndex> ReadCocoIndex(const std::string& path);
 
 }  // namespace shardmill

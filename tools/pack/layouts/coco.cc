@@ -68,7 +68,11 @@ class CocoReader {
   Status AddClasses(const CocoIndex& index);
   Status AddImage(const AnnotationFile& file, const CocoImage& image, InputSplit* split);
   Status AddPicture(const AnnotationFile& file, const CocoImage& image, Sample* sample);
-  const ListedFile* FindImage(const AnnotationFile& file, const std::string& name) const;
+  std::vector<const ListedFile*> FindImages(const AnnotationFile& file,
+                                            const std::string& name) const;
+  Result<const ListedFile*> FindImage(const AnnotationFile& file, const CocoImage& image,
+                                      InputSplit* split) const;
+  Status AddUnlabelled(const AnnotationFile& file, const CocoIndex& index);
   void NoteBackground(const AnnotationFile& file, const CocoIndex& index);
   Status CheckClassTable(const std::vector<std::string>& names) const;
 
@@ -189,13 +193,36 @@ Status CocoReader::AddClasses(const CocoIndex& index) {
       "the class table has no class 'background' for the pixels that no annotation covers");
 }
 
-const ListedFile* CocoReader::FindImage(const AnnotationFile& file, const std::string& name) const {
-  const std::string beside = FolderName(file.file->path);
+// The one beside the annotation file, or else all in the other usual places.
+std::vector<const ListedFile*> CocoReader::FindImages(const AnnotationFile& file,
+                                                      const std::string& name) const {
+  const auto find = [&](const std::string& folder) {
+    return input_.listing.Find(folder.empty() || folder == "." ? name : folder + "/" + name);
+  };
+  if (const ListedFile* beside = find(FolderName(file.file->path))) return {beside};
+  std::vector<const ListedFile*> found;
   for (const std::string& folder :
-       {"images/" + file.split, file.split, std::string("images"), beside, std::string()}) {
-    const std::string path = folder.empty() || folder == "." ? name : folder + "/" + name;
-    if (const ListedFile* found = input_.listing.Find(path)) return found;
+       {"images/" + file.split, file.split, std::string("images"), std::string()}) {
+    const ListedFile* image = find(folder);
+    const bool is_new = std::find(found.begin(), found.end(), image) == found.end();
+    if (image != nullptr && is_new) found.push_back(image);
   }
+  return found;
+}
+
+// A problem of `split`, and nullptr, when there is none, or more than one that may be meant.
+Result<const ListedFile*> CocoReader::FindImage(const AnnotationFile& file, const CocoImage& image,
+                                                InputSplit* split) const {
+  const std::vector<const ListedFile*> found = FindImages(file, image.file_name);
+  if (found.size() == 1) return found[0];
+  const std::string name =
+      image.file_name.empty() ? "image " + std::to_string(image.id) : image.file_name;
+  ASSIGN_OR_RETURN(std::string key, RecordKey(name));
+  split->problems.push_back(
+      {std::move(key), file.file->path + " names it, " +
+                           (found.empty() ? "but there is no such image"
+                                          : "and may mean " + found[0]->path + " or " +
+                                                found[1]->path + "; rename or remove one")});
   return nullptr;
 }
 
@@ -214,14 +241,8 @@ Status CocoReader::AddPicture(const AnnotationFile& file, const CocoImage& image
 }
 
 Status CocoReader::AddImage(const AnnotationFile& file, const CocoImage& image, InputSplit* split) {
-  const ListedFile* found = FindImage(file, image.file_name);
-  if (found == nullptr) {
-    const std::string name =
-        image.file_name.empty() ? "image " + std::to_string(image.id) : image.file_name;
-    ASSIGN_OR_RETURN(std::string key, RecordKey(name));
-    split->problems.push_back({key, file.file->path + " names it, but there is no such image"});
-    return OkStatus();
-  }
+  ASSIGN_OR_RETURN(const ListedFile* found, FindImage(file, image, split));
+  if (found == nullptr) return OkStatus();
   set_->unlisted.folders.insert(FolderAbove(found->path));
   ASSIGN_OR_RETURN(Sample sample, MakePair(*found, *file.file));
   sample.parts_file = static_cast<uint32_t>(set_->labels.parts_files.size() - 1);
@@ -244,6 +265,32 @@ Status CocoReader::AddImage(const AnnotationFile& file, const CocoImage& image, 
   return OkStatus();
 }
 
+// The test files of contests list images and categories alone. Elsewhere a list that is missing is
+// one that was lost.
+Status CocoReader::AddUnlabelled(const AnnotationFile& file, const CocoIndex& index) {
+  const std::string& path = file.file->path;
+  if (UsualSplitName(file.split) != "test") {
+    return InvalidArgumentError(path + ": there is no list 'annotations'");
+  }
+  if (!WantsUnlabelled(input_, "test", path + " has no list 'annotations'", set_)) {
+    return OkStatus();
+  }
+  InputSplit split;
+  for (const CocoImage& image : index.images) {
+    ASSIGN_OR_RETURN(const ListedFile* found, FindImage(file, image, &split));
+    if (found == nullptr) continue;
+    set_->unlisted.folders.insert(FolderAbove(found->path));
+    Sample sample;
+    ASSIGN_OR_RETURN(sample.key, RecordKey(found->path));
+    sample.image = {found->path, found->bytes, found->changed_ns};
+    split.samples.push_back(std::move(sample));
+  }
+  set_->notes.push_back(path + " has no list 'annotations': its " +
+                        std::to_string(split.samples.size()) +
+                        " images are packed with labels that are ignored throughout");
+  return AddSplit(file.split, std::move(split), set_);
+}
+
 // It may be meant so, or the annotations were lost.
 void CocoReader::NoteBackground(const AnnotationFile& file, const CocoIndex& index) {
   const auto count = std::count_if(index.images.begin(), index.images.end(),
@@ -259,6 +306,7 @@ Status CocoReader::ReadFile(const AnnotationFile& file) {
                    ReadCocoIndex(JoinPath(input_.listing.root, file.file->path)));
   const Status status = AddClasses(index);
   if (!status.ok()) return status.WithContext(file.file->path);
+  if (!index.has_annotations) return AddUnlabelled(file, index);
   set_->labels.parts_files.push_back({file.file->path, file.file->bytes, file.file->changed_ns});
   if (index.annotations_without_image > 0) {
     set_->notes.push_back(file.file->path + ": " + std::to_string(index.annotations_without_image) +

@@ -89,6 +89,43 @@ TEST(CocoIndex, PartsLieWhereTheyAreSaidToLie) {
   EXPECT_EQ(index->categories[0].name, "a");
 }
 
+TEST(CocoIndex, WholeNumbersAreIdsHoweverTheyAreWritten) {
+  TestFolder folder("coco_ids");
+  folder.Write("x.json", R"({"images": [{"id": 4294967296}, {"id": 3.0}, {"id": 9007199254740993}],
+      "annotations": [{"image_id": 3}, {"image_id": 4294967296.0}, {"image_id": 9007199254740993}],
+      "categories": [{"id": 1099511627776, "name": "a"}]})");
+  Result<CocoIndex> index = ReadCocoIndex(folder.At("x.json"));
+  ASSERT_TRUE(index.ok()) << index.status().ToString();
+  EXPECT_EQ(index->annotations_without_image, 0u);
+  EXPECT_EQ(index->images[0].id, int64_t{1} << 32);
+  EXPECT_EQ(index->images[2].id, 9007199254740993);
+  EXPECT_EQ(index->images[2].parts.size(), 1u);
+  EXPECT_EQ(index->categories[0].id, int64_t{1} << 40);
+  EXPECT_TRUE(index->has_annotations);
+  folder.Write("x.json", R"({"images": [{"id": 1}], "annotations": null})");
+  EXPECT_FALSE(ReadCocoIndex(folder.At("x.json"))->has_annotations);
+}
+
+TEST(CocoIndex, ListsOfSomethingElseAreErrors) {
+  TestFolder folder("coco_lists");
+  for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
+           {R"("images": [], "annotations": [[{"image_id": 1}]])", "holds lists in place of"},
+           {R"("images": [], "annotations": [{"image_id": 1}, 7])", "else than objects"},
+           {R"("images": [], "annotations": ["x"])", "else than objects"},
+           {R"("images": [], "annotations": {"image_id": 1})", "'annotations' is no list"},
+           {R"("images": [], "annotations": 5)", "'annotations' is no list"},
+           {R"("images": [], "images": [])", "there are two lists 'images'"},
+           {R"("image": [])", "there is no list 'images'"},
+           {R"("images": [{"id": 1.5}])", "is no whole number"},
+           {R"("images": [{"id": 18446744073709551615}])", "is beyond 9,223"}}) {
+    folder.Write("x.json", "{" + text + "}");
+    const Status status = ReadCocoIndex(folder.At("x.json")).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << text;
+    EXPECT_NE(status.message().find("x.json: "), std::string::npos) << status.message();
+    EXPECT_NE(status.message().find(message), std::string::npos) << status.message();
+  }
+}
+
 TEST(CocoIndex, DamagedFilesAreErrors) {
   TestFolder folder("coco_damaged");
   auto error = [&](const std::string& text, StatusCode code = StatusCode::kInvalidArgument) {
@@ -105,8 +142,9 @@ TEST(CocoIndex, DamagedFilesAreErrors) {
             std::string::npos);
   EXPECT_NE(error("{\"images\": [{}]}").find("has no id"), std::string::npos);
   EXPECT_NE(error("{\"annotations\": [{}]}").find("no image_id"), std::string::npos);
-  EXPECT_NE(error("{\"categories\": [{\"id\": 1}, {\"id\": 1}]}").find("two categories"),
-            std::string::npos);
+  EXPECT_NE(
+      error("{\"images\": [], \"categories\": [{\"id\": 1}, {\"id\": 1}]}").find("two categories"),
+      std::string::npos);
   EXPECT_NE(error(std::string(200000, '['), StatusCode::kDataLoss).find("no JSON"),
             std::string::npos);
 }

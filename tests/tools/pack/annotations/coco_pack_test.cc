@@ -267,6 +267,51 @@ TEST_F(AnnotationPackTest, CocoFilesMayLieBesideTheImages) {
   EXPECT_EQ(ReadLabels("val").size(), 1u);
 }
 
+TEST_F(AnnotationPackTest, CocoImageBesideItsFileIsMeantAndTwoElsewhereAreRefused) {
+  const auto write = [this](const std::string& path) {
+    source_.Write(path, R"({"images": [{"id": 0, "file_name": "a.jpg", "height": 4, "width": 6}],
+                            "categories": [{"id": 1, "name": "leaf"}], "annotations": []})");
+  };
+  AddImage("train/a.jpg");
+  AddImage("B/train/a.jpg");
+  write("B/train/_annotations.coco.json");
+  options_.layout.layout = "coco";
+  ExpectPacked();
+  EXPECT_EQ(ReadLabels("train").count("B/train/a.jpg"), 1u);
+  EXPECT_EQ(ReadLabels("train").size(), 1u);
+  std::filesystem::remove(source_.At("B/train/_annotations.coco.json"));
+  write("annotations/instances_train.json");
+  AddImage("images/a.jpg");
+  ExpectError(
+      StatusCode::kNotFound,
+      "annotations/instances_train.json names it, and may mean train/a.jpg or images/a.jpg");
+}
+
+TEST_F(AnnotationPackTest, CocoTestFileWithoutAnnotationsIsUnlabelled) {
+  const auto write = [this](const std::string& split, const std::string& lists) {
+    AddImage(split + "/a.jpg");
+    source_.Write("annotations/instances_" + split + ".json",
+                  R"({"images": [{"id": 0, "file_name": "a.jpg", "height": 4, "width": 6}],
+                      "categories": [{"id": 1, "name": "leaf"}])" +
+                      lists + "}");
+  };
+  write("train", R"(, "annotations": [])");
+  write("test", "");
+  ExpectPacked();
+  EXPECT_TRUE(ReadLabels("test").empty());
+  EXPECT_NE(error_.find("split test left out: annotations/instances_test.json has no list"),
+            std::string::npos)
+      << error_;
+  options_.layout.splits = {"test"};
+  ExpectPacked();
+  EXPECT_EQ(ReadLabels("test").at("test/a.jpg"), Values(24, 255));
+  EXPECT_EQ(manifest_.ignore(), 255u);
+  options_.layout.splits.clear();
+  write("train", R"(, "anotations": [])");
+  ExpectError(StatusCode::kInvalidArgument,
+              "annotations/instances_train.json: there is no list 'annotations'");
+}
+
 class PanopticTest : public AnnotationPackTest {
  protected:
   void AddSplit(const std::string& split, const std::vector<uint32_t>& colors) {

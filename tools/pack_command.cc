@@ -50,7 +50,7 @@ const std::map<std::string, LabelEncoding>& OneHotNames() {
 
 Result<ErrorPolicy> ParsePolicy(const std::string& text) {
   if (text == "fail") return ErrorPolicy{};
-  if (text == "skip") return ErrorPolicy{true, 0};
+  if (text == "skip") return ErrorPolicy{true, std::nullopt};
   if (text.rfind("skip=", 0) == 0) {
     Result<uint64_t> allowed = ParseUnsigned(text.substr(5), UINT64_MAX);
     if (allowed.ok()) return ErrorPolicy{true, *allowed};
@@ -152,11 +152,13 @@ void AddInputOptions(CLI::App* app, PackFlags* flags) {
   app->add_option("-o,--output", flags->pack.output, "Folder for the shards")->type_name("OUT");
   AddChoice(app, "--layout", &flags->pack.layout.layout, LayoutNames(),
             "How the folder is laid out");
-  app->add_option("--on-error", flags->on_error,
-                  "Inputs that cannot be packed: stop, or leave them out and exit with 6 when they "
-                  "are more than N (then --overwrite keeps the old data "
-                  "set); a listed file that is gone or that the system does not give out always "
-                  "stops the pack")
+  app->add_option(
+         "--on-error", flags->on_error,
+         "Inputs that cannot be packed: stop, or leave them out and exit with 6: with skip "
+         "when there is one, with skip=N when they are more than N (then --overwrite "
+         "keeps the old data set, with skip=0 too); a listed file that is gone or that the system "
+         "does not give out always "
+         "stops the pack")
       ->type_name("fail|skip[=N]")
       ->default_str("fail");
   AddUnsigned(app, "--max-pixels", &flags->pack.max_pixels, kMaxSourcePixels,

@@ -110,6 +110,7 @@ class PackJob {
   Status Pack();
   void WriteReport(const PackResult& result);
   int ReportAndWarn() const;
+  int CodeOfSkipped(uint64_t faulty) const;
   void PrintReport(bool colored) const;
   void WarnAboutSpace(uint64_t bytes) const;
   void WarnAboutClasses() const;
@@ -203,8 +204,8 @@ int PackJob::ReportAndWarn() const {
   if (written_.complete) WarnAboutClasses();
   if (written_.held_back) {
     Warn(options_.output + " keeps what it holds: " + FormatCount(result.faulty()) +
-         " inputs were skipped, --on-error skip=" + std::to_string(options_.on_error.allowed) +
-         " allows " + FormatCount(options_.on_error.allowed) +
+         " inputs were skipped, --on-error skip=" + std::to_string(options_.on_error.allowed()) +
+         " allows " + FormatCount(options_.on_error.allowed()) +
          ". Correct them, or allow so many, and give the same command again: it goes on with the "
          "new shards, which are kept aside");
   }
@@ -213,7 +214,20 @@ int PackJob::ReportAndWarn() const {
          " label files of 8 bits hold the value 255, and there are class ids beyond it: were "
          "larger ids cut to 255 when they were saved?");
   }
-  return result.faulty() > options_.on_error.allowed ? kExitInputsSkipped : kExitDone;
+  return CodeOfSkipped(result.faulty());
+}
+
+// Where the notes are silent, the exit code would stand alone.
+int PackJob::CodeOfSkipped(uint64_t faulty) const {
+  const uint64_t allowed = options_.on_error.allowed();
+  if (faulty <= allowed) return kExitDone;
+  if (options_.quiet && !written_.held_back) {
+    Warn(FormatCount(faulty) + (faulty == 1 ? " input was" : " inputs were") +
+         " skipped, --on-error skip" +
+         (options_.on_error.limit.has_value() ? "=" + std::to_string(allowed) : "") + " allows " +
+         FormatCount(allowed) + " before the exit code is 6");
+  }
+  return kExitInputsSkipped;
 }
 
 Result<std::vector<PlannedShard>> PackJob::ChooseShards() const {
@@ -240,7 +254,7 @@ Result<int> PackJob::Try() {
                       [](const Problem& problem) { return !problem.by_rule; }));
   }
   if (options_.on_error.skip) {
-    return problems > options_.on_error.allowed ? kExitInputsSkipped : kExitDone;
+    return CodeOfSkipped(problems);
   }
   if (problems == 0) return kExitDone;
   const Problem& first = trial_.problems.front();

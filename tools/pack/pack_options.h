@@ -22,8 +22,12 @@ enum class DiskOrder {
 
 // What happens to inputs that cannot be packed.
 struct ErrorPolicy {
-  bool skip = false;     // false: the first one ends the pack
-  uint64_t allowed = 0;  // with `skip`: so many do not change the exit code
+  bool skip = false;  // false: the first one ends the pack
+  // With `skip`: more than so many change the exit code, and keep a set from being replaced. Not
+  // given: one changes the exit code, and any number of them replaces a set.
+  std::optional<uint64_t> limit = {};
+
+  uint64_t allowed() const { return limit.value_or(0); }
 };
 
 // Images that are smaller than the crop, on one side or both.

@@ -218,9 +218,10 @@ Status SetWriter::Complete() {
   RETURN_IF_ERROR(CheckNoSplitIsEmpty(written_.result));
   all_built_ = true;
   // The same command goes on from here once more may be skipped, or when inputs were corrected.
-  // Who allows none to be skipped, and yet has them skipped, wants what is left.
-  const uint64_t allowed = options_.on_error.allowed;
-  written_.held_back = folder_->replaces() && allowed > 0 && written_.result.faulty() > allowed;
+  // Who gives no limit wants what is left.
+  const std::optional<uint64_t>& limit = options_.on_error.limit;
+  written_.held_back =
+      folder_->replaces() && limit.has_value() && written_.result.faulty() > *limit;
   if (written_.held_back) return OkStatus();
   RETURN_IF_ERROR(folder_->Publish());
   progress_.reset();

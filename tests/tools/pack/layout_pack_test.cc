@@ -128,7 +128,7 @@ TEST_F(VocTest, ListedImageWithoutMaskIsAProblem) {
   ExpectError(StatusCode::kNotFound, "there is no mask photo_only in SegmentationClass");
   ExpectError(StatusCode::kNotFound, "train.txt line 3: there is no image none in JPEGImages");
   options_.on_error.skip = true;
-  options_.on_error.allowed = 2;
+  options_.on_error.limit = 2;
   ExpectPacked();
   EXPECT_EQ(ReadLabels().size(), 2u);
 }

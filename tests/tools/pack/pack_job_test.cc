@@ -280,7 +280,24 @@ TEST_F(PackJobTest, CountsAddUpWhateverIsBroken) {
   EXPECT_EQ(Read("train").size(), 6u);
   EXPECT_EQ(manifest_.splits(0).skipped_size(), 9);
   options_.overwrite = true;
-  options_.on_error.allowed = 9;
+  // A limit of none is one: the set is kept.
+  options_.on_error = {true, 0};
+  options_.crop = ImageSize{8, 8};
+  options_.quiet = true;
+  ExpectCode(6);
+  EXPECT_NE(error_.find("9 inputs were skipped, --on-error skip=0 allows 0"), std::string::npos)
+      << error_;
+  EXPECT_EQ(Read("train").begin()->second.image.size(), 8u * 9 * 3);
+  // Without a limit what is left replaces it, and -q does not hide why the code is 6.
+  options_.on_error = {true, std::nullopt};
+  ExpectCode(6);
+  EXPECT_NE(
+      error_.find("9 inputs were skipped, --on-error skip allows 0 before the exit code is 6"),
+      std::string::npos)
+      << error_;
+  EXPECT_EQ(Read("train").begin()->second.image.size(), 8u * 8 * 3);
+  options_.on_error.limit = 9;
+  options_.crop.reset();
   ExpectCode(0);
 }
 

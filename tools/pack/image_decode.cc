@@ -50,6 +50,19 @@ void TakeHeader(const PngChunks& png, SourceImage* image) {
   }
 }
 
+// Of files without an alpha channel. Bits above those of a sample mean nothing.
+void TakeTransparency(const PngChunks& png, SourceImage* image) {
+  ClearTransparency(image);
+  if (png.color_type == PngColorType::kPalette) {
+    for (const PngPaletteEntry& entry : png.palette) image->palette_alpha.push_back(entry.alpha);
+  } else if (png.has_transparent_color) {
+    image->transparent_value = png.transparent_color;
+    for (uint16_t& value : *image->transparent_value) {
+      value = static_cast<uint16_t>(value & ((1u << png.bit_depth) - 1));
+    }
+  }
+}
+
 Status CheckPixels(ImageSize size, uint64_t max_pixels) {
   if (size.pixels() <= max_pixels) return OkStatus();
   return InvalidArgumentError(DescribeImageSize(size) + " is more than --max-pixels " +
@@ -91,6 +104,7 @@ Status ImageDecoder::ReadPng(SourceImage* image) {
   } else {
     RETURN_IF_ERROR(DecodePng(file_, max_pixels_, image));
   }
+  TakeTransparency(png, image);
   image->orientation = png.orientation;
   image->had_broken_exif = png.broken_exif;
   image->had_stray_bytes = png.trailing_bytes > 0;
@@ -140,7 +154,12 @@ Status ImageDecoder::ReadGif(SourceImage* image) {
   image->sample_bytes = 1;
   image->stored_bits = 8;
   image->palette = gif_.palette;
-  image->has_transparency = gif_.has_transparent_color;
+  image->has_transparency = gif_.transparent_index.has_value();
+  ClearTransparency(image);
+  if (gif_.transparent_index.has_value()) {
+    image->palette_alpha.assign(*gif_.transparent_index + size_t{1}, 255);
+    image->palette_alpha.back() = 0;
+  }
   image->was_cmyk = image->had_broken_exif = false;
   image->had_stray_bytes = gif_.stray_bytes > 0;
   image->orientation = 1;

@@ -214,11 +214,6 @@ Result<LabelKind> LabelDecoder::ComparePalette(const SourceImage& image) const {
 }
 
 Result<LabelKind> LabelDecoder::ClassifyRgb(const SourceImage& image) const {
-  if (HasVaryingAlpha(image)) {
-    return InvalidArgumentError(
-        "a label of which some pixels are transparent: whether they mean a class or none is not "
-        "certain; save it without an alpha channel");
-  }
   if (rules_.code == PixelCode::kRedChannel) return kRedValue;
   if (rules_.code == PixelCode::kAde20k && image.sample_bytes == 1) return kAde20kCode;
   if (colors_.empty() && AllChannelsAreEqual(image)) return kGrayInRgb;
@@ -234,6 +229,7 @@ Result<LabelKind> LabelDecoder::ClassifyRgb(const SourceImage& image) const {
 }
 
 Result<LabelKind> LabelDecoder::Classify(const SourceImage& image) const {
+  RETURN_IF_ERROR(CheckTransparency(image));
   switch (image.layout) {
     case PixelLayout::kPalette:
       return ClassifyPalette(image);

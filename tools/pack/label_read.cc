@@ -9,6 +9,7 @@
 
 #include "reader/base/file.h"
 #include "tools/pack/file_format.h"
+#include "tools/pack/label_samples.h"
 #include "tools/pack/rgb_convert.h"
 
 namespace shardmill {
@@ -129,6 +130,7 @@ Result<DecodedLabel> LabelReader::ReadPanoptic(const Sample& sample, ClassIdMap*
   *source_bytes += file.size();
   RETURN_IF_ERROR(CheckForm(file));
   RETURN_IF_ERROR(images_.Decode(file, options_.max_pixels, &image_));
+  RETURN_IF_ERROR(CheckTransparency(image_));
   RETURN_IF_ERROR(DecodePanoptic(image_, segments, map, unknown));
   DecodedLabel label;
   label.kind = kSegmentIds;

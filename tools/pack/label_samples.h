@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "reader/base/status.h"
 #include "tools/pack/label_rules.h"
 #include "tools/pack/source_image.h"
 
@@ -35,7 +36,8 @@ std::vector<uint32_t> ValuesOf(const SourceImage& image);
 // For images of three or four channels: red, green and blue are the same in every pixel.
 bool AllChannelsAreEqual(const SourceImage& image);
 
-// True when some pixels are more transparent than others.
-bool HasVaryingAlpha(const SourceImage& image);
+// InvalidArgument when some pixels of a label are more transparent than others, by an alpha channel
+// or by colours that are transparent.
+Status CheckTransparency(const SourceImage& image);
 
 }  // namespace shardmill

@@ -4,7 +4,9 @@
 // only while images grow.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "reader/console/units.h"
@@ -44,14 +46,23 @@ struct SourceImage {
   PixelLayout layout = PixelLayout::kRgb;
   int sample_bytes = 1;  // 1, or 2 in native byte order
   int stored_bits = 8;   // of a sample in the file: 1, 2, 4, 8, 16; values below 2^stored_bits
-  std::vector<uint8_t> samples;   // dense rows
-  std::vector<uint32_t> palette;  // 0xRRGGBB, for kPalette
-  bool has_transparency = false;  // an alpha channel, or transparent colours
-  bool was_cmyk = false;          // ink values, converted to RGB
-  bool had_stray_bytes = false;   // bytes without meaning, ignored; all pixels were there
-  int orientation = 1;            // 1 … 8, as EXIF counts; not yet applied
-  bool had_broken_exif = false;   // so that the orientation is not known
+  std::vector<uint8_t> samples;        // dense rows
+  std::vector<uint32_t> palette;       // 0xRRGGBB, for kPalette
+  bool has_transparency = false;       // an alpha channel, or transparent colours
+  std::vector<uint8_t> palette_alpha;  // of the first colours of the palette; 255 for the others
+  // The one value of gray or RGB samples that is transparent (gray: the first number).
+  std::optional<std::array<uint16_t, 3>> transparent_value;
+  bool was_cmyk = false;         // ink values, converted to RGB
+  bool had_stray_bytes = false;  // bytes without meaning, ignored; all pixels were there
+  int orientation = 1;           // 1 … 8, as EXIF counts; not yet applied
+  bool had_broken_exif = false;  // so that the orientation is not known
 };
+
+// What is transparent where there is no alpha channel: nothing.
+inline void ClearTransparency(SourceImage* image) {
+  image->palette_alpha.clear();
+  image->transparent_value.reset();
+}
 
 // Gives `image` its size and form, and room for its samples.
 inline void AllocateSamples(ImageSize size, PixelLayout layout, int sample_bytes,
@@ -59,6 +70,7 @@ inline void AllocateSamples(ImageSize size, PixelLayout layout, int sample_bytes
   image->size = size;
   image->layout = layout;
   image->sample_bytes = sample_bytes;
+  ClearTransparency(image);
   image->samples.resize(size.pixels() * static_cast<uint64_t>(ChannelsOf(layout)) *
                         static_cast<uint64_t>(sample_bytes));
 }

@@ -74,6 +74,7 @@ Status DecodeTiffImage(std::string_view file, const TiffHeader& header, SourceIm
   image->stored_bits = header.bits;
   image->palette = header.palette;
   image->has_transparency = header.last_band_is_alpha;
+  ClearTransparency(image);
   image->was_cmyk = image->had_stray_bytes = false;
   image->orientation = header.orientation;
   image->had_broken_exif = header.broken_orientation;

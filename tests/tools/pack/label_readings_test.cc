@@ -1,7 +1,10 @@
 // Label files that can be read in more than one way, and options that do not fit how they are read.
 #include <cstring>
 
+#include "tests/tools/pack/decode/gif_builder.h"
+#include "tests/tools/pack/decode/png_builder.h"
 #include "tests/tools/pack/label_decoding.h"
+#include "tools/pack/image_decode.h"
 #include "tools/pack/label_tolerance.h"
 #include "tools/pack/unused_class.h"
 
@@ -183,6 +186,55 @@ TEST(LabelDecode, TransparentPixelsAreRefused) {
   })));
   EXPECT_NE(DecodeWith(options, image).label.status().message().find("transparent"),
             std::string::npos);
+}
+
+SourceImage DecodedFile(const std::string& file) {
+  SourceImage image;
+  const Status status = ImageDecoder().Decode(file, 1 << 20, &image);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return image;
+}
+
+// The kinds of transparency that are no channel: only what pixels use counts.
+TEST(LabelDecode, TransparentColorsOfPixelsAreRefused) {
+  const LabelDecoderOptions options = Options(Classes(kThree), false, std::nullopt, DType::kU8);
+  const auto refused = [&](const std::string& file) {
+    const Decoded decoded = DecodeWith(options, DecodedFile(file));
+    const bool is_refused = !decoded.label.ok();
+    if (is_refused) {
+      EXPECT_NE(decoded.label.status().message().find("some pixels are transparent"),
+                std::string::npos);
+    }
+    return is_refused;
+  };
+  PngSpec palette;
+  palette.width = 2;
+  palette.color_type = PngColorType::kPalette;
+  palette.palette = std::string("\xFF\0\0\0\xFF\0\0\0\xFF", 9);
+  palette.transparency = std::string("\xFF\0", 2);
+  EXPECT_TRUE(refused(BuildPng(palette, {0, 1})));
+  EXPECT_TRUE(refused(BuildPng(palette, {1, 2})));
+  EXPECT_FALSE(refused(BuildPng(palette, {0, 2})));
+  EXPECT_FALSE(refused(BuildPng(palette, {1, 1})));  // as an alpha channel that is the same
+  PngSpec gray;
+  gray.width = 2;
+  gray.bit_depth = 4;
+  gray.transparency = std::string("\0\1", 2);
+  EXPECT_TRUE(refused(BuildPng(gray, {0x12})));
+  EXPECT_FALSE(refused(BuildPng(gray, {0x02})));
+  PngSpec rgb;
+  rgb.width = 2;
+  rgb.color_type = PngColorType::kRgb;
+  rgb.transparency = std::string("\0\1\0\1\0\1", 6);
+  EXPECT_TRUE(refused(BuildPng(rgb, {1, 1, 1, 2, 2, 2})));
+  EXPECT_FALSE(refused(BuildPng(rgb, {0, 0, 0, 2, 2, 2})));
+  GifForm gif;
+  gif.width = 2;
+  gif.palette = {0xFF0000, 0x00FF00, 0x0000FF, 0x000000};
+  gif.literal_bits = 2;
+  gif.transparent = 1;
+  EXPECT_TRUE(refused(BuildGif(gif, {0, 1})));
+  EXPECT_FALSE(refused(BuildGif(gif, {0, 2})));
 }
 
 }  // namespace

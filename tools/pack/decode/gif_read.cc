@@ -85,8 +85,13 @@ void ReadExtension(Bytes* bytes, GifHeader* header) {
     const uint8_t size = bytes->Byte();
     if (size == 0) return;
     // The picture that follows is the only one, so that the flag can be no other's.
-    header->has_transparent_color |= (bytes->Byte() & 1) != 0;
-    bytes->Skip(size - size_t{1});
+    constexpr uint8_t kControlBytes = 4;  // flags, a time of two bytes, the index
+    const bool has_index = (bytes->Byte() & 1) != 0 && size >= kControlBytes;
+    bytes->Skip(has_index ? 2 : size - size_t{1});
+    if (has_index) {
+      header->transparent_index = bytes->Byte();
+      bytes->Skip(size - size_t{kControlBytes});
+    }
   }
   bytes->SkipPieces();
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct GifHeader {
   uint32_t height = 0, width = 0;
   std::vector<uint32_t> palette;  // 0xRRGGBB
   bool interlaced = false;
-  bool has_transparent_color = false;
+  std::optional<uint8_t> transparent_index;
   size_t code_offset = 0;  // of the picture's compressed data in the file
   size_t stray_bytes = 0;  // behind the end mark: worth a note, no damage
 };

@@ -60,7 +60,7 @@ TEST(GifRead, CodesOfAKnownPictureAreUnderstood) {
   EXPECT_EQ(*indices, expected);
   const Result<GifHeader> header = ReadGifHeader(gif);
   EXPECT_EQ(header->palette, form.palette);
-  EXPECT_FALSE(header->has_transparent_color);
+  EXPECT_FALSE(header->transparent_index.has_value());
   EXPECT_EQ(ReadGifHeader(gif + "tail")->stray_bytes, 4u);
 }
 
@@ -80,7 +80,7 @@ TEST(GifRead, PicturesOfAllDepthsComeBack) {
       const Result<Indices> indices = Read(gif);
       ASSERT_TRUE(indices.ok()) << bits << ": " << indices.status().ToString();
       EXPECT_EQ(*indices, rows) << bits;
-      EXPECT_EQ(ReadGifHeader(gif)->has_transparent_color, run == 1);
+      EXPECT_EQ(ReadGifHeader(gif)->transparent_index.has_value(), run == 1);
       EXPECT_EQ(ReadGifHeader(gif)->palette.size(), size_t{1} << bits);
     }
   }

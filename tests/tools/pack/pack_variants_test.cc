@@ -137,7 +137,7 @@ TEST_F(PackVariantsTest, SmallImagesArePaddedOrRefused) {
   options_.small_images = SmallImages::kRefuse;
   ExpectError(StatusCode::kDataLoss,
               "train/low.png: the image is 10 high × 30 wide, smaller than --crop 16x16");
-  options_.on_error = {true, 0};
+  options_.on_error = {true, {}};
   ExpectCode(6);
   EXPECT_EQ(Read("train").size(), 1u);
 }

@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <utility>
 
 namespace shardmill {
 namespace {
@@ -32,6 +34,15 @@ std::string Absolute(const std::string& path) {
 std::string ReadText(const std::filesystem::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The rank as Open MPI and as MPICH tell it to a process of the `environment`; -1: neither does.
+int RankIn(const std::string& environment) {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK=", "PMI_RANK="}) {
+    const size_t at = environment.find(name);
+    if (at != std::string::npos) return std::atoi(environment.c_str() + at + std::strlen(name));
+  }
+  return -1;
 }
 
 // What the test runner tells the test must not reach its ranks: they are no test of its own.
@@ -117,16 +128,18 @@ MpiJobResult RunMpiJob(int ranks, const std::string& program,
 }
 
 std::vector<pid_t> RanksOfProgram(const std::string& program, const std::string& word) {
-  std::vector<pid_t> ranks;
+  std::vector<std::pair<int, pid_t>> ranks;  // process ids need not be in the order of ranks
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string number = entry.path().filename();
     if (number.find_first_not_of("0123456789") != std::string::npos) continue;
     if (ReadText(entry.path() / "comm") != program + "\n") continue;
     if (ReadText(entry.path() / "cmdline").find(word) == std::string::npos) continue;
-    ranks.push_back(std::stoi(number));
+    ranks.emplace_back(RankIn(ReadText(entry.path() / "environ")), std::stoi(number));
   }
   std::sort(ranks.begin(), ranks.end());
-  return ranks;
+  std::vector<pid_t> processes;
+  for (const auto& [rank, process] : ranks) processes.push_back(process);
+  return processes;
 }
 
 void ExpectCasesPass(int ranks, const std::string& program, const std::string& filter) {

@@ -28,7 +28,7 @@ MpiJobResult RunMpiJob(int ranks, const std::string& program,
 // them to pass. REQUIRES: mpirun is there.
 void ExpectCasesPass(int ranks, const std::string& program, const std::string& filter);
 
-// The processes named `program` with `word` among their arguments, oldest first: the ranks of a
+// The processes named `program` with `word` among their arguments, in order: the ranks of a
 // job, but neither their guards nor the launcher.
 std::vector<pid_t> RanksOfProgram(const std::string& program, const std::string& word);
 

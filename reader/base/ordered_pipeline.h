@@ -15,7 +15,8 @@
 // Order and errors: item i is consumed after item i-1, whatever the threads do. The first error
 // in that order (of producing, working on or consuming the lowest item) ends the pipeline, and
 // every item before it has been consumed: which error is reported and what was done before it do
-// not depend on the threads. An exception that leaves a callback becomes kInternal.
+// not depend on the threads. An exception that leaves a callback becomes
+// kInternal, lack of memory kIo.
 // Memory: at most `max_in_flight` items, and the sum of their declared bytes stays within
 // `max_bytes`, except that a single larger item may pass alone.
 // All threads are joined before the call returns or the object is gone.

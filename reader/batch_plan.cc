@@ -123,17 +123,23 @@ Status PlanFields(const Dataset& dataset, const BatchLoaderOptions& options, Bat
 // What coding adds to a tensor that it cannot make smaller: less than a 256th and a few headers.
 uint64_t MostCodedBytes(uint64_t tensor_bytes) { return tensor_bytes + tensor_bytes / 256 + 1024; }
 
-// Rows that are only copied need not stay in a cache for a second step. Then two parts for each
-// thread are enough to share a batch, and the fewer there are the less the threads meet.
-uint64_t PartBytes(const BatchPlan& plan, int threads) {
+uint64_t DivideUp(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
+
+// So many that each thread has as many parts, and the parts are alike. Rows that are only copied
+// need not stay in a cache for a second step: then two parts for each thread are enough to share a
+// batch, and the fewer there are the less the threads meet.
+uint64_t RowsPerPart(const BatchPlan& plan, int threads) {
   constexpr uint64_t kPartsPerThread = 2;
   const bool only_copies =
       std::all_of(plan.fields.begin(), plan.fields.end(), [](const FieldPlan& field) {
         return field.IsPlain() && !field.IsCoded() && !field.Converts() && !field.Delivers();
       });
-  if (!only_copies) return kPartBytes;
-  const uint64_t parts = kPartsPerThread * static_cast<uint64_t>(threads);
-  return std::max(kPartBytes, plan.slot_bytes / parts);
+  const uint64_t share = DivideUp(plan.capacity_rows, static_cast<uint64_t>(threads));
+  const uint64_t rows =
+      std::clamp<uint64_t>(kPartBytes / std::max<uint64_t>(1, plan.record_bytes), 1, share);
+  uint64_t parts = DivideUp(share, rows);
+  if (only_copies) parts = std::min(parts, kPartsPerThread);
+  return DivideUp(share, parts);
 }
 
 // Lays the fields out in a slot and sizes the parts.
@@ -150,9 +156,7 @@ Status PlanSlot(int threads, BatchPlan* plan) {
     plan->slot_bytes += (bytes + kFieldAlignment - 1) / kFieldAlignment * kFieldAlignment;
   }
   plan->slot_bytes = std::max(plan->slot_bytes, kFieldAlignment);
-  plan->rows_per_part =
-      std::clamp<uint64_t>(PartBytes(*plan, threads) / std::max<uint64_t>(1, plan->record_bytes), 1,
-                           plan->capacity_rows);
+  plan->rows_per_part = RowsPerPart(*plan, threads);
   for (const FieldPlan& field : plan->fields) {
     if (field.IsCoded()) {
       const uint64_t bytes = MostCodedBytes(field.stored_bytes);

@@ -1,7 +1,10 @@
 #include "reader/base/ordered_pipeline.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <string>
 #include <system_error>
 
@@ -17,6 +20,8 @@ constexpr int kMaxInFlight = 1 << 20;
 // How often a waiting thread asks whether the caller has cancelled: a signal handler can set a
 // flag but may not notify a condition variable.
 constexpr std::chrono::milliseconds kCancelPoll(50);
+// How long a worker leaves to its owner what would be slower in other hands.
+constexpr std::chrono::milliseconds kPatience(1);
 
 uint64_t NanosecondsSince(Clock::time_point start) {
   return static_cast<uint64_t>(
@@ -75,7 +80,10 @@ OrderedPipeline::OrderedPipeline(const PipelineOptions& options, Produce produce
       produce_(std::move(produce)),
       work_(std::move(work)),
       slots_(internal::EffectiveMaxInFlight(options)),
-      slot_of_(slots_.size()) {
+      slot_of_(slots_.size()),
+      share_of_(static_cast<size_t>(workers_)),
+      core_of_(static_cast<size_t>(workers_), -1) {
+  std::iota(share_of_.begin(), share_of_.end(), 0);
   free_slots_.reserve(slots_.size());
   for (Slot& slot : slots_) slot.next.resize(static_cast<size_t>(workers_));
   for (int slot = static_cast<int>(slots_.size()) - 1; slot >= 0; --slot) {
@@ -110,7 +118,10 @@ void OrderedPipeline::RunWorker(int worker) {
   std::unique_lock<std::mutex> lock = LockSoon(mutex_);
   while (true) {
     std::optional<Claim> claim;
-    while (!stop_ && !(claim = ClaimLocked(worker)).has_value()) WaitForWork(&lock);
+    TakeOver take_over = TakeOver::kAllButNewest;
+    while (!stop_ && !(claim = ClaimLocked(worker, take_over)).has_value()) {
+      take_over = WaitForWork(&lock);
+    }
     if (stop_) return;
     lock.unlock();
     Status status = IsCancelled() ? CancelledError("cancelled by the caller")
@@ -133,56 +144,87 @@ bool OrderedPipeline::FinishPartLocked(Slot* slot, uint32_t part, Status status)
   return slot->index == take_index_ && IsDoneLocked(*slot);
 }
 
-OrderedPipeline::Share OrderedPipeline::ShareOf(uint32_t parts, int worker, int workers) {
+OrderedPipeline::Share OrderedPipeline::ShareOf(uint32_t parts, int share, int workers) {
   const auto bound = [&](int number) {
     return static_cast<uint32_t>(uint64_t{parts} * static_cast<uint64_t>(number) /
                                  static_cast<uint64_t>(workers));
   };
-  return {bound(worker), bound(worker + 1)};
+  return {bound(share), bound(share + 1)};
 }
 
 // Of an item that has failed, only the parts before the failed one are still begun: one of them
 // may fail too.
-bool OrderedPipeline::HasUnclaimedLocked(const Slot& slot, int worker) const {
-  const uint32_t end = ShareOf(slot.parts, worker, workers_).end;
-  return slot.next[static_cast<size_t>(worker)] < std::min(end, slot.failed_part);
+bool OrderedPipeline::HasUnclaimedLocked(const Slot& slot, int share) const {
+  const uint32_t end = ShareOf(slot.parts, share, workers_).end;
+  return slot.next[static_cast<size_t>(share)] < std::min(end, slot.failed_part);
 }
 
 bool OrderedPipeline::HasUnclaimedLocked(const Slot& slot) const {
   if (slot.status.ok()) return slot.claimed < slot.parts;
-  for (int worker = 0; worker < workers_; ++worker) {
-    if (HasUnclaimedLocked(slot, worker)) return true;
+  for (int share = 0; share < workers_; ++share) {
+    if (HasUnclaimedLocked(slot, share)) return true;
   }
   return false;
 }
 
-// First of the worker's own shares, then of those of others; always of the oldest item. No item
-// behind a failed one is begun: it could not be taken anyway.
-std::optional<OrderedPipeline::Claim> OrderedPipeline::ClaimLocked(int worker) {
+// The system moves threads between the cores, in the worst case each time that the caller of Take()
+// is woken up. Two that were moved exchange their shares.
+int OrderedPipeline::ShareOnThisCoreLocked(int worker) {
+  const int core = sched_getcpu();
+  int& share = share_of_[static_cast<size_t>(worker)];
+  int& last_core = core_of_[static_cast<size_t>(share)];
+  if (last_core == core) return share;
+  if (last_core >= 0) {
+    for (int& other : share_of_) {
+      if (core_of_[static_cast<size_t>(other)] != core) continue;
+      std::swap(share, other);
+      return share;
+    }
+  }
+  last_core = core;
+  return share;
+}
+
+uint64_t OrderedPipeline::ClaimEndLocked() const {
+  return failed_index_ < produce_index_ ? failed_index_ + 1 : produce_index_;
+}
+
+// The newest item in the ring is not waited for yet. Who is early had better sleep, so that the
+// caller of Take() gets a core and the ring new items, than write to memory of another core.
+bool OrderedPipeline::IsLeftToOwnersLocked(uint64_t index) const {
+  return index > take_index_ && index + 1 == ClaimEndLocked() &&
+         slots_[slot_of_[index % slots_.size()]].parts >= static_cast<uint32_t>(workers_);
+}
+
+// First of the share of this core, then of the others; always of the oldest item. No item behind a
+// failed one is begun: it could not be taken anyway.
+std::optional<OrderedPipeline::Claim> OrderedPipeline::ClaimLocked(int worker, TakeOver take_over) {
+  const int share = ShareOnThisCoreLocked(worker);
   claim_index_ = std::max(claim_index_, take_index_);
   while (claim_index_ < produce_index_ && claim_index_ < failed_index_ &&
          !HasUnclaimedLocked(SlotOfLocked(claim_index_))) {
     ++claim_index_;
   }
-  const uint64_t end = failed_index_ < produce_index_ ? failed_index_ + 1 : produce_index_;
+  const uint64_t end = ClaimEndLocked();
   for (uint64_t index = claim_index_; index < end; ++index) {
-    if (HasUnclaimedLocked(SlotOfLocked(index), worker)) return ClaimFromLocked(index, worker);
+    if (HasUnclaimedLocked(SlotOfLocked(index), share)) return ClaimFromLocked(index, share);
   }
   for (uint64_t index = claim_index_; index < end; ++index) {
     const Slot& slot = SlotOfLocked(index);
     if (!HasUnclaimedLocked(slot)) continue;
-    int owner = worker;
-    while (!HasUnclaimedLocked(slot, owner)) owner = (owner + 1) % workers_;
-    return ClaimFromLocked(index, owner);
+    if (take_over == TakeOver::kAllButNewest && IsLeftToOwnersLocked(index)) break;
+    int other = share;
+    while (!HasUnclaimedLocked(slot, other)) other = (other + 1) % workers_;
+    return ClaimFromLocked(index, other);
   }
   return std::nullopt;
 }
 
-// Requires that the share of the owner has one.
-OrderedPipeline::Claim OrderedPipeline::ClaimFromLocked(uint64_t index, int owner) {
+// Requires that the share has one.
+OrderedPipeline::Claim OrderedPipeline::ClaimFromLocked(uint64_t index, int share) {
   Slot& slot = SlotOfLocked(index);
   ++slot.claimed;
-  return {{index, slot_of_[index % slots_.size()]}, slot.next[static_cast<size_t>(owner)]++};
+  return {{index, slot_of_[index % slots_.size()]}, slot.next[static_cast<size_t>(share)]++};
 }
 
 bool OrderedPipeline::IsDoneLocked(const Slot& slot) const {
@@ -210,6 +252,7 @@ void OrderedPipeline::Pump() {
       if (CanProduceLocked()) {
         item = {produce_index_, free_slots_.back()};
         free_slots_.pop_back();
+        producing_ = true;
       }
     }
     if (parts == 1) work_ready_.notify_one();
@@ -223,6 +266,7 @@ void OrderedPipeline::Pump() {
 }
 
 void OrderedPipeline::StageLocked(const Item& item, Result<std::optional<Size>> size) {
+  producing_ = false;
   if (size.ok() && !size->has_value()) {
     end_index_ = produce_index_;
     free_slots_.push_back(item.slot);
@@ -240,8 +284,8 @@ void OrderedPipeline::StageLocked(const Item& item, Result<std::optional<Size>> 
   if (size.ok()) {
     SHARDMILL_CHECK((*size)->parts >= 1);
     slot.parts = (*size)->parts;
-    for (int worker = 0; worker < workers_; ++worker) {
-      slot.next[static_cast<size_t>(worker)] = ShareOf(slot.parts, worker, workers_).begin;
+    for (int share = 0; share < workers_; ++share) {
+      slot.next[static_cast<size_t>(share)] = ShareOf(slot.parts, share, workers_).begin;
     }
     slot.bytes = (*size)->bytes;
   } else {
@@ -276,9 +320,9 @@ Result<std::optional<OrderedPipeline::Item>> OrderedPipeline::Take() {
       if (IsDoneLocked(SlotOfLocked(take_index_))) return TakeDoneLocked();
       WaitForItem(&lock);
     }
-    // Nothing is in the making: either another thread has just released a slot, or the caller
-    // holds all of them and would wait for ever.
-    if (!CanProduceLocked() && !CanPublishLocked()) {
+    // Nothing is in the ring: either another thread has just released a slot, or the caller holds
+    // all of them and would wait for ever.
+    if (!producing_ && !CanProduceLocked() && !CanPublishLocked()) {
       return InvalidArgumentError(
           "all " + std::to_string(slots_.size() - free_slots_.size()) +
           " items in flight are held by the caller; release one before asking for the next");
@@ -319,10 +363,17 @@ OrderedPipeline::Times OrderedPipeline::times() const {
   return times_;
 }
 
-void OrderedPipeline::WaitForWork(std::unique_lock<std::mutex>* lock) {
+OrderedPipeline::TakeOver OrderedPipeline::WaitForWork(std::unique_lock<std::mutex>* lock) {
   const Clock::time_point start = Clock::now();
-  work_ready_.wait(*lock);
+  const uint64_t end = ClaimEndLocked();
+  auto woken = std::cv_status::no_timeout;
+  if (claim_index_ < end && HasUnclaimedLocked(SlotOfLocked(end - 1))) {
+    woken = work_ready_.wait_for(*lock, kPatience);
+  } else {
+    work_ready_.wait(*lock);
+  }
   times_.workers_idle_ns += NanosecondsSince(start);
+  return woken == std::cv_status::timeout ? TakeOver::kAll : TakeOver::kAllButNewest;
 }
 
 void OrderedPipeline::WaitForItem(std::unique_lock<std::mutex>* lock) {

@@ -53,10 +53,11 @@ struct PipelineOptions {
 };
 
 // The part without types: it moves slot numbers, and the callbacks know what lies in a slot.
-// An item may consist of parts that several threads work on at once. Each thread works on its own
-// share of the parts of every item in flight, the oldest first, and only then takes over what
-// others have not begun: so it writes to the same memory of a slot again and again, which costs a
-// third less than memory that another core has written before.
+// An item may consist of parts that several threads work on at once. There are as many shares of
+// the parts as threads. Each thread works on one share of every item in flight, the oldest first,
+// and only then takes over what others have not begun: so it writes to the same memory of a slot
+// again and again, which costs a third less than memory that another core has written before. A
+// share stays with the core that it was worked on, whichever thread runs there.
 class OrderedPipeline {
  public:
   struct Item {
@@ -71,12 +72,13 @@ class OrderedPipeline {
   using Produce = std::function<Result<std::optional<Size>>(const Item&)>;
   using Work = std::function<Status(const Item&, uint32_t part, int worker)>;
 
-  // The share of a worker: parts [begin, end).
+  // Parts [begin, end).
   struct Share {
     uint32_t begin = 0;
     uint32_t end = 0;
   };
-  static Share ShareOf(uint32_t parts, int worker, int workers);
+  // For `share` from 0 to below `workers`.
+  static Share ShareOf(uint32_t parts, int share, int workers);
 
   // Where threads waited, in nanoseconds.
   struct Times {
@@ -113,7 +115,7 @@ class OrderedPipeline {
     uint32_t parts = 0;
     uint32_t claimed = 0;
     uint32_t finished = 0;
-    std::vector<uint32_t> next;  // unclaimed part of each worker's share
+    std::vector<uint32_t> next;                                   // unclaimed part of each share
     uint32_t failed_part = std::numeric_limits<uint32_t>::max();  // the lowest
     Status status;
   };
@@ -134,9 +136,15 @@ class OrderedPipeline {
     Item item;
     uint32_t part = 0;
   };
-  std::optional<Claim> ClaimLocked(int worker);
-  Claim ClaimFromLocked(uint64_t index, int owner);
-  bool HasUnclaimedLocked(const Slot& slot, int worker) const;
+  // What a worker may claim of the shares of others.
+  enum class TakeOver { kAllButNewest, kAll };
+  std::optional<Claim> ClaimLocked(int worker, TakeOver take_over);
+  Claim ClaimFromLocked(uint64_t index, int share);
+  int ShareOnThisCoreLocked(int worker);
+  // Items from this index on are not begun.
+  uint64_t ClaimEndLocked() const;
+  bool IsLeftToOwnersLocked(uint64_t index) const;
+  bool HasUnclaimedLocked(const Slot& slot, int share) const;
   bool HasUnclaimedLocked(const Slot& slot) const;
   bool IsDoneLocked(const Slot& slot) const;
   // Whether Take() may wait for what is done now.
@@ -144,7 +152,7 @@ class OrderedPipeline {
   Slot& SlotOfLocked(uint64_t index) { return slots_[slot_of_[index % slots_.size()]]; }
   const Slot& SlotOfLocked(uint64_t index) const { return slots_[slot_of_[index % slots_.size()]]; }
   bool IsCancelled() const { return cancelled_ && cancelled_(); }
-  void WaitForWork(std::unique_lock<std::mutex>* lock);
+  TakeOver WaitForWork(std::unique_lock<std::mutex>* lock);
   void WaitForItem(std::unique_lock<std::mutex>* lock);
 
   const uint64_t max_bytes_;
@@ -160,6 +168,8 @@ class OrderedPipeline {
   std::vector<Slot> slots_;
   std::vector<int> slot_of_;  // by index modulo the number of slots, for items not yet taken
   std::vector<int> free_slots_;
+  std::vector<int> share_of_;  // of each worker; no two have the same
+  std::vector<int> core_of_;   // on which each share was worked on last; -1: none
   uint64_t bytes_in_flight_ = 0;
   // take_index_ <= claim_index_ <= produce_index_ <= end_index_
   uint64_t take_index_ = 0;     // the next item to take
@@ -169,6 +179,7 @@ class OrderedPipeline {
   uint64_t failed_index_ = std::numeric_limits<uint64_t>::max();  // the lowest
   // An item that is produced but must wait for the byte budget; it has index produce_index_.
   bool staged_ = false;
+  bool producing_ = false;  // produce_ runs, or what it gave is not staged yet
   uint64_t staged_bytes_ = 0;
   bool stop_ = false;
   Status sticky_;

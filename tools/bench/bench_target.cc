@@ -62,7 +62,6 @@ BatchLoaderOptions LoaderOptionsFor(const BenchTarget& target, int threads) {
   options.fields = target.requests;
   options.global_batch = target.batch;
   options.threads = threads;
-  if (getenv("SM_SLOTS")) options.slots = atoi(getenv("SM_SLOTS"));
   options.epochs = ~uint64_t{0};
   return options;
 }

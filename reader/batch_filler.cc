@@ -237,14 +237,18 @@ Result<uint64_t> BatchFiller::Substitute(uint64_t row, BatchSlot* slot, Worker* 
   for (uint64_t next = 1; next < length; ++next) {
     uint64_t candidate = 0;
     RETURN_IF_ERROR(worker->order->Fill((position + next) % length, 1, &candidate));
-    if (bad_records_.IsKnown(candidate)) continue;
+    const BadRecordLog::Place place = {slot->epoch, slot->step, false, std::nullopt};
+    if (bad_records_.IsKnown(candidate)) {
+      // Another worker may have met it in a later batch than this one.
+      RETURN_IF_ERROR(bad_records_.Note(candidate, OkStatus(), place));
+      continue;
+    }
     worker->record = candidate;
     if (!worker->row_filler->Fits(candidate, *slot)) continue;
     const Status status = worker->row_filler->FillRow(row, candidate, slot);
     if (status.ok()) return candidate;
     if (!IsBadRecordError(status)) return status;
-    RETURN_IF_ERROR(
-        bad_records_.Note(candidate, status, {slot->epoch, slot->step, false, std::nullopt}));
+    RETURN_IF_ERROR(bad_records_.Note(candidate, status, place));
   }
   return DataLossError("split '" + plan_.split->name() +
                        "' has no sound record left to stand for " +

@@ -87,10 +87,11 @@ struct BatchLoaderOptions {
   // The most that the slots and the threads' memory may take together; 0: no limit. More is an
   // error when the loader opens, so a loader never grows into it later: what Open() allocated is
   // all, but for records without a known size (see Padding::lengths and Augment) that are larger
-  // than a slot's. The buffers of Io::kDirect, about 128 MiB at most, are not counted.
+  // than a slot's. Io::kDirect is not counted: about 128 MiB of buffers at most, and 100 bytes for
+  // each row and field of a slot.
   uint64_t max_bytes = 0;
   Io io = Io::kMapped;
-  uint32_t queue_depth = 32;                    // reads under way at once, for Io::kDirect
+  uint32_t queue_depth = 64;                    // reads under way at once, for Io::kDirect
   ReadAhead read_ahead = ReadAhead::kWhenCold;  // for Io::kMapped
   uint64_t trace_spans = 0;  // how many spans of time each thread keeps for WriteTrace()
   // Replaces the allocator of the slots (for pinned memory). Buffers must be 64-byte aligned; they

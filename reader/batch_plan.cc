@@ -190,7 +190,10 @@ Status CheckMemory(const BatchLoaderOptions& options, const BatchPlan& plan) {
 }  // namespace
 
 uint64_t BatchPlan::MemoryBytes(const BatchLoaderOptions& options) const {
-  return static_cast<uint64_t>(options.slots) * slot_bytes +
+  // The numbers of its records, as planned, as delivered and ahead, its weights and its lengths.
+  uint64_t row_bytes = 3 * sizeof(uint64_t) + sizeof(float);
+  for (const FieldPlan& field : fields) row_bytes += field.longest.size() * sizeof(uint32_t);
+  return static_cast<uint64_t>(options.slots) * (slot_bytes + capacity_rows * row_bytes) +
          static_cast<uint64_t>(options.threads) * (staging_bytes + shaping_bytes + coded_bytes);
 }
 

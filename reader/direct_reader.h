@@ -29,7 +29,7 @@ namespace shardmill {
 class DirectReader : public StoredSource {
  public:
   struct Options {
-    uint32_t queue_depth = 32;
+    uint32_t queue_depth = 64;
     // Only where no reader of a row may leave its bytes untaken.
     bool into_slots = true;
     int threads = 1;  // that fill slots

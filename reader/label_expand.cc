@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string>
 
+#include "reader/stream_store.h"
+
 namespace shardmill {
 namespace {
 
@@ -13,6 +15,9 @@ namespace {
 constexpr uint64_t kMaxChunkPixels = 1024;
 constexpr uint64_t kMinChunkPixels = 16;
 constexpr uint64_t kChunkOutputBytes = 16 * 1024;
+// A record of more output than this leaves the caches before somebody reads it.
+constexpr uint64_t kStreamedBytes = uint64_t{4} << 20;
+constexpr uint64_t kLineBytes = 64;
 
 // Class ids are below 65,536, so these are free.
 constexpr uint32_t kNoClass = 0xFFFFFFFF;
@@ -170,6 +175,25 @@ void WriteOneHot(const uint32_t* ids, uint64_t count, uint32_t classes, Value* o
   }
 }
 
+// The same in `values`, which are zeros before and after, and from there past the caches to `out`.
+// Returns false, and has written nothing, where the processor does that no faster.
+bool StreamOneHot(const uint32_t* ids, uint64_t count, uint32_t classes, float* values,
+                  float* out) {
+  const auto set = [&](float value) {
+    for (uint64_t i = 0; i < count; ++i) {
+      const bool labelled = ids[i] != kNoClass;
+      values[i * classes + (labelled ? ids[i] : 0)] = labelled ? value : 0;
+    }
+  };
+  set(1);
+  const uint64_t floats = count * classes;
+  const uint64_t whole_lines = floats / 16 * 16;
+  const bool streamed = StreamFloats(values, whole_lines, out);
+  if (streamed) std::copy(values + whole_lines, values + floats, out + whole_lines);
+  set(0);
+  return streamed;
+}
+
 std::string DescribeLabels(uint32_t classes, const std::optional<uint32_t>& ignore) {
   std::string text = "there are " + std::to_string(classes) + " classes and ";
   return text + (ignore.has_value() ? "the ignore value is " + std::to_string(*ignore)
@@ -256,13 +280,24 @@ Result<LabelExpander> LabelExpander::Create(const FieldSpec& stored, const Recor
   const FieldSpec& delivered = expander.delivered_;
   expander.in_place_ = delivered.encoding == stored.encoding && delivered.dtype == stored.dtype;
   expander.stored_pixel_bytes_ = PixelBytes(stored);
+  // A multiple of 16, so that each chunk of floats begins on a cache line when the first one does.
   expander.chunk_pixels_ =
       std::clamp(kChunkOutputBytes / std::max<uint64_t>(1, PixelBytes(delivered)), kMinChunkPixels,
-                 kMaxChunkPixels);
+                 kMaxChunkPixels) /
+      kMinChunkPixels * kMinChunkPixels;
   return expander;
 }
 
 Status LabelExpander::Expand(const uint8_t* stored, uint64_t pixels, uint8_t* delivered) const {
+  if (in_place_ && IsInRange(stored, pixels)) return OkStatus();
+  if (!Streams(pixels, delivered)) return ExpandChunks(stored, pixels, delivered, nullptr);
+  alignas(kLineBytes) std::array<float, kChunkOutputBytes / sizeof(float)> values = {};
+  Status status = ExpandChunks(stored, pixels, delivered, values.data());
+  FinishStream();
+  return status;
+}
+
+Status LabelExpander::Check(const uint8_t* stored, uint64_t pixels) const {
   if (in_place_ && IsInRange(stored, pixels)) return OkStatus();
   std::array<uint32_t, kMaxChunkPixels> ids;
   for (uint64_t first = 0; first < pixels; first += chunk_pixels_) {
@@ -270,6 +305,29 @@ Status LabelExpander::Expand(const uint8_t* stored, uint64_t pixels, uint8_t* de
     if (!Classify(stored, first, count, ids.data())) {
       return DescribeBadPixel(stored, first, ids.data(), count);
     }
+    RETURN_IF_ERROR(CheckClasses(ids.data(), first, count));
+  }
+  return OkStatus();
+}
+
+bool LabelExpander::Streams(uint64_t pixels, const uint8_t* delivered) const {
+  const uint64_t pixel_bytes = classes_ * sizeof(float);
+  return delivery_ == Delivery::kOneHotF32 && pixels >= kStreamedBytes / pixel_bytes &&
+         chunk_pixels_ * pixel_bytes <= kChunkOutputBytes &&
+         reinterpret_cast<uintptr_t>(delivered) % kLineBytes == 0;
+}
+
+// `values`: zeros, through which one-hot floats are streamed; null: they are not.
+Status LabelExpander::ExpandChunks(const uint8_t* stored, uint64_t pixels, uint8_t* delivered,
+                                   float* values) const {
+  std::array<uint32_t, kMaxChunkPixels> ids;
+  for (uint64_t first = 0; first < pixels; first += chunk_pixels_) {
+    const uint64_t count = std::min(chunk_pixels_, pixels - first);
+    if (!Classify(stored, first, count, ids.data())) {
+      return DescribeBadPixel(stored, first, ids.data(), count);
+    }
+    float* const out = reinterpret_cast<float*>(delivered) + first * classes_;
+    if (values != nullptr && StreamOneHot(ids.data(), count, classes_, values, out)) continue;
     RETURN_IF_ERROR(WriteChunk(ids.data(), first, count, delivered));
   }
   return OkStatus();
@@ -305,6 +363,16 @@ bool LabelExpander::Classify(const uint8_t* stored, uint64_t first, uint64_t cou
   return ClassifyIndex<uint8_t>(chunk, count, classes_, ignore, ids);
 }
 
+// An index has a value for a pixel of no class only where there is an ignore value.
+Status LabelExpander::CheckClasses(const uint32_t* ids, uint64_t first, uint64_t count) const {
+  if (in_place_ || delivery_ != Delivery::kIndex || ignore_.has_value()) return OkStatus();
+  const uint32_t* none = std::find(ids, ids + count, kNoClass);
+  if (none == ids + count) return OkStatus();
+  return DataLossError("pixel " + std::to_string(first + (none - ids)) +
+                       " belongs to no class, and the data set has no ignore value to stand " +
+                       "for it; deliver this label as one-hot");
+}
+
 Status LabelExpander::WriteChunk(const uint32_t* ids, uint64_t first, uint64_t count,
                                  uint8_t* delivered) const {
   if (in_place_) return OkStatus();
@@ -316,14 +384,7 @@ Status LabelExpander::WriteChunk(const uint32_t* ids, uint64_t first, uint64_t c
     WriteOneHot(ids, count, classes_, reinterpret_cast<float*>(delivered) + first * classes_);
     return OkStatus();
   }
-  if (!ignore_.has_value()) {
-    const uint32_t* none = std::find(ids, ids + count, kNoClass);
-    if (none != ids + count) {
-      return DataLossError("pixel " + std::to_string(first + (none - ids)) +
-                           " belongs to no class, and the data set has no ignore value to stand " +
-                           "for it; deliver this label as one-hot");
-    }
-  }
+  RETURN_IF_ERROR(CheckClasses(ids, first, count));
   const uint32_t ignore = ignore_.value_or(0);
   if (delivered_.dtype == DType::kU16) {
     WriteIndex(ids, count, ignore, reinterpret_cast<uint16_t*>(delivered) + first);

@@ -35,7 +35,9 @@ class LabelExpander {
   // Expands one record of `pixels` pixels from its decoded tensor; unless IsInPlace(), the two
   // ranges must not overlap. `delivered` is aligned for its dtype.
   Status Expand(const uint8_t* stored, uint64_t pixels, uint8_t* delivered) const;
-  // The same for a record of a fixed shape.
+  // The error that Expand() would return, for who delivers a part of the record only.
+  Status Check(const uint8_t* stored, uint64_t pixels) const;
+  // Expand() for a record of a fixed shape.
   Status Expand(const uint8_t* stored, uint8_t* delivered) const {
     return Expand(stored, pixels_, delivered);
   }
@@ -43,7 +45,11 @@ class LabelExpander {
  private:
   LabelExpander() = default;
   bool IsInRange(const uint8_t* stored, uint64_t pixels) const;
+  bool Streams(uint64_t pixels, const uint8_t* delivered) const;
+  Status ExpandChunks(const uint8_t* stored, uint64_t pixels, uint8_t* delivered,
+                      float* values) const;
   bool Classify(const uint8_t* stored, uint64_t first, uint64_t count, uint32_t* ids) const;
+  Status CheckClasses(const uint32_t* ids, uint64_t first, uint64_t count) const;
   Status WriteChunk(const uint32_t* ids, uint64_t first, uint64_t count, uint8_t* delivered) const;
   Status DescribeBadPixel(const uint8_t* stored, uint64_t first, const uint32_t* ids,
                           uint64_t count) const;

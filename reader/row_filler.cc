@@ -206,6 +206,11 @@ Status RowFiller::FillShaped(size_t index, uint64_t row, uint64_t record, BatchS
   uint8_t* tensor = reads_in_place ? out : Grow(&decoded_, bytes);
   RETURN_IF_ERROR(ReadTensor(field, record, tensor, bytes));
   clock_->Enter(Stage::kExpand);
+  if (field.has_window && field.expander.has_value()) {
+    // The whole label, so that whether a record is bad does not depend on where the crop falls.
+    const uint64_t pixels = Product(shape_, 0) / field.pixel_elements;
+    RETURN_IF_ERROR(LocateInSplit(field.expander->Check(tensor, pixels), plan_, field, record));
+  }
   if (field.has_window) {
     const bool is_last = !field.padding.has_value() && !field.Converts();
     ASSIGN_OR_RETURN(

@@ -1,6 +1,7 @@
 #include "tools/bench_command.h"
 
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -11,6 +12,7 @@
 #include "reader/console/command_line.h"
 #include "reader/console/option_types.h"
 #include "reader/console/terminal.h"
+#include "reader/console/units.h"
 #include "reader/png_encode.h"
 #include "tools/bench/read_bench.h"
 #include "tools/bench/read_report.h"
@@ -22,6 +24,7 @@ namespace {
 
 constexpr uint64_t kMostRounds = 1000;
 constexpr uint64_t kMostRecordBytes = uint64_t{1} << 30;
+constexpr uint64_t kFewestRecords = 16;
 
 struct BenchReadOptions {
   ReadSuiteOptions suite;
@@ -43,6 +46,13 @@ Status CheckOptions(const BenchReadOptions& options) {
   }
   if (options.synthetic > kMostRecordBytes) {
     return InvalidArgumentError("--synthetic is too large; the limit is 1GiB");
+  }
+  const uint64_t largest =
+      options.synthetic > 0 ? options.synthetic : std::end(kSyntheticSizes)[-1];
+  if (options.suite.path.empty() && options.suite.set_bytes < kFewestRecords * largest) {
+    return InvalidArgumentError("--set-size is too small to measure with; the least is " +
+                                FormatBytes(kFewestRecords * largest) + ", " +
+                                std::to_string(kFewestRecords) + " of the largest records");
   }
   if (options.rounds == 0) return InvalidArgumentError("--rounds must be at least 1");
   return OkStatus();

@@ -170,6 +170,29 @@ TEST(BadRecords, LabelThatIsNoClassIsABadRecordToo) {
   EXPECT_NE(loader->bad_records()[0].reason.find("class id 200"), std::string::npos);
 }
 
+TEST(BadRecords, LabelThatIsNoClassIsBadWhereverTheCropFalls) {
+  constexpr uint64_t kEpochs = 8;
+  TestDatasetOptions test_options = TestSet();
+  test_options.bad_label_record = 12;
+  const auto dataset = OpenTestDataset("bad-label-cropped", test_options);
+  for (BadRecordPolicy policy : {BadRecordPolicy::kSkip, BadRecordPolicy::kSubstitute}) {
+    BatchLoaderOptions options = Options(policy);
+    options.epochs = kEpochs;
+    options.augment.crop_height = 2;
+    options.augment.crop_width = 2;
+    auto loader = OpenLoader(dataset, options);
+    const auto batches = ReadAll(loader.get());
+    ASSERT_EQ(loader->bad_records().size(), 1u);
+    EXPECT_EQ(loader->bad_records()[0].record, 12u);
+    EXPECT_EQ(loader->bad_records()[0].rows, kEpochs);
+    EXPECT_EQ(loader->bad_records()[0].epoch, 0u);
+    options.first_epoch = 5;
+    options.epochs = kEpochs - 5;
+    EXPECT_EQ(ReadAll(dataset, options),
+              std::vector<SeenBatch>(batches.begin() + 25, batches.end()));
+  }
+}
+
 TEST(BadRecords, FailIsTheDefaultAndListsNothing) {
   auto loader = OpenLoader(OpenDamaged(DamagedRecords()), Options(BadRecordPolicy::kFail));
   EXPECT_TRUE(loader->Next().ok());

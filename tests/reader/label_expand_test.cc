@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "tests/reader/each_instruction_set.h"
 
 namespace shardmill {
 namespace {
@@ -105,6 +108,46 @@ TEST(LabelExpander, EveryEncodingIsDeliveredInEveryForm) {
       CheckDeliveries(ClassMap(encoding, 37, 41, classes), classes, 255);
       CheckDeliveries(ClassMap(encoding, 37, 41, classes), classes, std::nullopt);
     }
+  }
+}
+
+// More than 4 MiB, which are written past the caches where they are aligned; the last chunk is no
+// multiple of a cache line.
+TEST(LabelExpander, LargeOneHotOutputIsTheSameHoweverItIsAlignedOnEveryInstructionSet) {
+  constexpr uint32_t kClasses = 21;
+  const FieldSpec field = ClassMap(LabelEncoding::kIndex, 263, 257, kClasses);
+  const auto pixels = RandomPixels(263 * 257, kClasses, true, 5);
+  const auto stored = Encode(field, pixels, kClasses, 255);
+  const auto expected = OneHot(pixels, kClasses);
+  auto expander = LabelExpander::Create(field, SchemaOf(kClasses, 255), Delivery::kOneHotF32);
+  ASSERT_TRUE(expander.ok());
+  std::vector<float> memory(expected.size() + 32);
+  const auto misaligned = reinterpret_cast<uintptr_t>(memory.data()) / sizeof(float) % 16;
+  ForEachTarget([&] {
+    for (const size_t begin : {16 - misaligned, 17 - misaligned}) {
+      std::fill(memory.begin(), memory.end(), 7.0f);
+      const Status status =
+          expander->Expand(stored.data(), reinterpret_cast<uint8_t*>(memory.data() + begin));
+      ASSERT_TRUE(status.ok()) << status.ToString();
+      ASSERT_EQ(std::memcmp(memory.data() + begin, expected.data(), expected.size() * 4), 0);
+      ASSERT_EQ(memory[begin - 1], 7.0f);
+      ASSERT_EQ(memory[begin + expected.size()], 7.0f);
+    }
+  });
+}
+
+TEST(LabelExpander, CheckFindsWhatExpandWould) {
+  const FieldSpec field = ClassMap(LabelEncoding::kIndex, 40, 50, 5);
+  auto stored = Encode(field, RandomPixels(2000, 5, true, 3), 5, 255);
+  for (Delivery delivery : {Delivery::kIndex, Delivery::kOneHotF32}) {
+    auto expander = LabelExpander::Create(field, SchemaOf(5, 255), delivery);
+    ASSERT_TRUE(expander.ok());
+    EXPECT_TRUE(expander->Check(stored.data(), 2000).ok());
+    stored[1234] = 77;
+    const Status status = expander->Check(stored.data(), 2000);
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+    EXPECT_NE(status.message().find("class id 77 at pixel 1234"), std::string::npos);
+    stored[1234] = 4;
   }
 }
 

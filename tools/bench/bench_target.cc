@@ -8,6 +8,7 @@
 
 #include "reader/base/interrupt.h"
 #include "reader/dataset.h"
+#include "tools/bench/aligned_buffer.h"
 #include "tools/random_stream.h"
 
 namespace shardmill {
@@ -16,6 +17,7 @@ namespace {
 constexpr uint64_t kBatchBytes = uint64_t{4} << 20;
 constexpr uint64_t kLeastBatch = 4;
 constexpr uint64_t kMostBatch = 4096;
+constexpr uint64_t kPageBytes = 4096;
 
 void AddFields(const RecordSchema& schema, BenchTarget* target) {
   for (size_t field = 0; field < schema.fields.size(); ++field) {
@@ -29,6 +31,18 @@ void AddFields(const RecordSchema& schema, BenchTarget* target) {
     target->description += spec.name + " " + std::string(CodecName(spec.codec));
     target->record_bytes += spec.TensorBytes();
   }
+}
+
+void UseWrittenMemory(const BenchTarget& target, BatchLoaderOptions* options) {
+  // Each field begins on a page.
+  const uint64_t bytes = target.batch * target.record_bytes + target.fields.size() * kPageBytes;
+  const auto buffers = std::make_shared<std::vector<AlignedBuffer>>();
+  for (int slot = 0; slot < options->slots; ++slot) buffers->push_back(MakeAlignedBuffer(bytes));
+  options->allocate = [buffers, bytes, next = size_t{0}](uint64_t wanted) mutable -> void* {
+    SHARDMILL_CHECK(wanted <= bytes && next < buffers->size());
+    return (*buffers)[next++].get();
+  };
+  options->release = [buffers](void*, uint64_t) {};
 }
 
 }  // namespace
@@ -95,9 +109,11 @@ std::vector<uint64_t> ShuffledBatches(const BenchTarget& target, uint64_t batche
 }
 
 Result<std::unique_ptr<LoaderTurns>> LoaderTurns::Open(const BenchTarget& target,
-                                                       ChecksumPolicy policy, int threads) {
+                                                       ChecksumPolicy policy, int threads,
+                                                       Ring ring) {
   ASSIGN_OR_RETURN(const auto dataset, Dataset::Open(target.path, target.split, policy));
-  const BatchLoaderOptions options = LoaderOptionsFor(target, threads);
+  BatchLoaderOptions options = LoaderOptionsFor(target, threads);
+  if (ring == Ring::kWritten) UseWrittenMemory(target, &options);
   std::unique_ptr<LoaderTurns> turns(new LoaderTurns);
   turns->batch_ = target.batch;
   turns->slots_ = static_cast<size_t>(options.slots);

@@ -42,9 +42,12 @@ std::vector<uint64_t> ShuffledBatches(const BenchTarget& target, uint64_t batche
 // in the hands of the caller, so that nothing is filled outside of a turn.
 class LoaderTurns {
  public:
-  // Where the time goes up to the first batch is part of the first turn.
+  // Where the slots of the loader lie: in new memory, which the system has to find and to clear
+  // when it is written to first, or in memory that was written to before the loader is opened.
+  enum class Ring { kNew, kWritten };
+  // The time from opening the loader up to the first batch is part of the first turn.
   static Result<std::unique_ptr<LoaderTurns>> Open(const BenchTarget& target, ChecksumPolicy policy,
-                                                   int threads);
+                                                   int threads, Ring ring = Ring::kNew);
 
   Result<Rate> Take(uint64_t batches);
   uint64_t steps_per_epoch() const { return loader_->steps_per_epoch(); }

@@ -26,7 +26,6 @@ namespace {
 constexpr uint32_t kDepths[] = {1, 2, 4, 8, 16, 32, 64};
 // A loader that reads from the disk wants a longer ring than one that copies.
 constexpr int kSlots = 8;
-constexpr uint32_t kLoaderDepth = 64;
 // The best depth is looked for with so many reads, or bytes, at most: one by one they take their
 // time.
 constexpr size_t kMostProbes = 8192;
@@ -84,7 +83,7 @@ Result<Rate> TakeColdTurn(const BenchTarget& target, const ColdFigures& figures,
   options.io = io;
   // What waits for a late read must not let the queue run empty, so the loader is given more than
   // the bare loop needs.
-  options.queue_depth = std::max(kLoaderDepth, figures.best_depth);
+  options.queue_depth = std::max(options.queue_depth, figures.best_depth);
   options.slots = kSlots;
   options.epochs = 1;
   const Stopwatch stopwatch;

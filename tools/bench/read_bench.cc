@@ -66,6 +66,7 @@ class Comparison {
     std::vector<Rate> later;
     std::vector<double> of_loop;
     std::vector<double> first_of_later;
+    std::vector<double> first_of_later_written;
     LoaderTimes first_times;
     LoaderTimes later_times;
 
@@ -139,6 +140,11 @@ class Comparison {
       AddTimes({}, loader->times(), ThreadSeconds(first), &turns->first_times);
       ASSIGN_OR_RETURN(const Rate later, loader->Take(steps_));
       turns->AddFirst(first, later);
+      ASSIGN_OR_RETURN(const auto other, LoaderTurns::Open(target_, policy, options_.threads,
+                                                           LoaderTurns::Ring::kWritten));
+      ASSIGN_OR_RETURN(const Rate other_first, other->Take(steps_));
+      ASSIGN_OR_RETURN(const Rate other_later, other->Take(steps_));
+      turns->first_of_later_written.push_back(other_first.per_second() / other_later.per_second());
     }
     for (const auto& [kind, turns] : {std::pair(BareLoopKind::kGather, &gather_turns_),
                                       std::pair(BareLoopKind::kChecked, &checked_turns_)}) {
@@ -156,6 +162,7 @@ class Comparison {
     figures.later_epoch = MedianRate(turns.later);
     figures.of_loop = SpreadOf(turns.of_loop);
     figures.first_of_later = SpreadOf(turns.first_of_later);
+    figures.first_of_later_written = SpreadOf(turns.first_of_later_written);
     figures.first_times = turns.first_times;
     figures.times = turns.later_times;
     return figures;

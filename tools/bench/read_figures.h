@@ -18,8 +18,9 @@ namespace shardmill {
 struct LoaderFigures {
   Rate first_epoch;  // from BatchLoader::Open() on; the data are in memory
   Rate later_epoch;
-  Spread of_loop;         // the later epochs beside the bare loop
-  Spread first_of_later;  // the first epoch beside the one behind it
+  Spread of_loop;                 // the later epochs beside the bare loop
+  Spread first_of_later;          // the first epoch beside the one behind it
+  Spread first_of_later_written;  // the same in memory that was there before
   LoaderTimes first_times;
   LoaderTimes times;  // of the later epochs
 };

@@ -119,7 +119,8 @@ std::string SpeedText(const ReadReport& report, bool colored) {
 
 std::string EpochsText(const ReadReport& report, bool colored) {
   std::vector<TextTable::Column> columns = LineStartColumns();
-  for (const char* title : {"first GB/s", "of the next", "loop: first GB/s", "of the next"}) {
+  for (const char* title :
+       {"first GB/s", "of the next", "memory there", "loop: first GB/s", "of the next"}) {
     columns.push_back({title, Align::kRight});
   }
   TextTable table(std::move(columns));
@@ -129,6 +130,7 @@ std::string EpochsText(const ReadReport& report, bool colored) {
       std::vector<std::string> row = LineStart(figures, is_first, checksums);
       row.push_back(GigaBytes(figures.BytesPerSecond(loader->first_epoch)));
       row.push_back(Percent(loader->first_of_later));
+      row.push_back(Percent(loader->first_of_later_written));
       row.push_back(GigaBytes(
           figures.BytesPerSecond(is_first ? figures.gather_first : figures.checked_first)));
       row.push_back(
@@ -136,8 +138,10 @@ std::string EpochsText(const ReadReport& report, bool colored) {
       table.AddRow(std::move(row));
     }
   }
-  return "The first epoch (pages in memory, not yet mapped or checked) beside the next one;\n"
-         "loop: with checksums too where the loader has them\n" +
+  return "The first epoch (pages in memory, not yet mapped or checked), from opening the loader "
+         "on, "
+         "beside the next one:\nin new memory, and in memory that was there before, as that of the "
+         "loop was; loop: with checksums too where the\nloader has them\n" +
          table.ToString(kIndent, colored);
 }
 

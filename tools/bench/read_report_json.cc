@@ -43,6 +43,8 @@ void WriteLoader(const ReadFigures& figures, const LoaderFigures& loader, JsonWr
   WriteSpread(loader.of_loop, json);
   json->Key("first_of_next");
   WriteSpread(loader.first_of_later, json);
+  json->Key("first_of_next_memory_there");
+  WriteSpread(loader.first_of_later_written, json);
   json->Key("first_epoch_nanoseconds");
   WriteTimes(loader.first_times, json);
   json->Key("nanoseconds");

@@ -9,6 +9,7 @@
 #include "reader/base/file.h"
 #include "reader/base/thread_budget.h"
 #include "reader/console/units.h"
+#include "tools/bench/bench_target.h"
 #include "tools/bench/cold_read.h"
 #include "tools/bench/read_bench.h"
 #include "tools/bench/synthetic_set.h"
@@ -63,6 +64,9 @@ class Suite {
   }
 
   Result<ReadReport> Run() {
+    if (!options_.path.empty()) {
+      RETURN_IF_ERROR(MakeBenchTarget(BenchOptions(options_.path, 1)).status());
+    }
     MeasureLimits();
     if (!options_.path.empty()) {
       RETURN_IF_ERROR(MeasureSet(options_.path, options_.path));

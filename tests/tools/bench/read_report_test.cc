@@ -22,6 +22,7 @@ ReadReport SampleReport() {
   figures.unchecked.times.wait_for_slot_ns = 250;
   figures.unchecked.of_loop = {0.8, 0.75, 0.875};
   figures.unchecked.first_of_later = {0.5, 0.45, 0.5};
+  figures.unchecked.first_of_later_written = {0.6, 0.55, 0.7};
   figures.first_touch = figures.unchecked;
   figures.first_touch.of_loop = {0.64, 0.6, 0.7};
   figures.first_touch.later_epoch = {1, 1, 800};
@@ -43,7 +44,7 @@ TEST(ReadReport, TextShowsRatesAndRatios) {
   EXPECT_NE(text.find(speed), std::string::npos) << text;
   EXPECT_NE(text.find("first-touch        800  0.80      1.2500  64% (60-70)\n"), std::string::npos)
       << text;
-  const std::string epochs = "off                0.50  50% (45-50)              0.50";
+  const std::string epochs = "off                0.50  50% (45-50)   60% (55-70)              0.50";
   EXPECT_NE(text.find(epochs), std::string::npos) << text;
   EXPECT_EQ(text.find("one_hot"), std::string::npos) << text;
   EXPECT_EQ(text.find("First batch"), std::string::npos) << text;

@@ -1,6 +1,7 @@
 #include "tools/pack/array_form.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -15,40 +16,67 @@
 namespace shardmill {
 namespace {
 
+// The smallest and the largest of each side.
+struct Sides {
+  std::vector<uint32_t> least, most;
+
+  void Add(const std::vector<uint32_t>& shape) {
+    if (least.empty()) least = most = shape;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      least[d] = std::min(least[d], shape[d]);
+      most[d] = std::max(most[d], shape[d]);
+    }
+  }
+};
+
+struct EmptyArray {
+  std::vector<uint32_t> shape;  // with a side of 0
+  std::string key;
+};
+
 // Arrays of one type and number of dimensions.
 struct Kind {
   uint64_t arrays = 0;
   std::string example;  // key of the first
-  std::vector<uint32_t> least, most;
+  Sides sides;
   unsigned __int128 bytes = 0;
   uint64_t largest_bytes = 0;
-  uint64_t empty = 0;  // with a side of 0
-  std::string empty_example;
+  std::vector<EmptyArray> empty;  // not among the above
 };
 using Kinds = std::map<std::pair<DType, size_t>, Kind>;
 
 void Count(const NpyHeader& header, const std::string& key, Kinds* kinds) {
   Kind& kind = (*kinds)[{header.dtype(), header.shape.size()}];
-  if (kind.arrays++ == 0) {
-    kind.example = key;
-    kind.least = kind.most = header.shape;
-  }
-  for (size_t d = 0; d < header.shape.size(); ++d) {
-    kind.least[d] = std::min(kind.least[d], header.shape[d]);
-    kind.most[d] = std::max(kind.most[d], header.shape[d]);
-  }
   const uint64_t bytes = header.elements() * DTypeBytes(header.dtype());
+  if (bytes == 0) {
+    kind.empty.push_back({header.shape, key});
+    return;
+  }
+  if (kind.arrays++ == 0) kind.example = key;
+  kind.sides.Add(header.shape);
   kind.bytes += bytes;
   kind.largest_bytes = std::max(kind.largest_bytes, bytes);
-  if (bytes == 0 && kind.empty++ == 0) kind.empty_example = key;
 }
 
-std::string Describe(DType dtype, const Kind& kind) {
-  std::string text = FormatCount(kind.arrays) + (kind.arrays == 1 ? " array of " : " arrays of ") +
+// Arrays without numbers make no kind: packing reports those that do not fit.
+Status DropEmptyKinds(Kinds* kinds) {
+  std::string example;
+  for (auto each = kinds->begin(); each != kinds->end();) {
+    const Kind& kind = each->second;
+    if (!kind.empty.empty() && example.empty()) example = kind.empty.front().key;
+    each = kind.arrays == 0 ? kinds->erase(each) : std::next(each);
+  }
+  if (!kinds->empty()) return OkStatus();
+  return DataLossError("all arrays have a side of 0 and no numbers; the first: " +
+                       EscapeControl(example));
+}
+
+std::string Describe(DType dtype, uint64_t arrays, const Sides& sides) {
+  std::string text = FormatCount(arrays) + (arrays == 1 ? " array of " : " arrays of ") +
                      std::string(DTypeName(dtype)) + " [";
-  for (size_t d = 0; d < kind.least.size(); ++d) {
-    text += (d == 0 ? "" : " × ") + std::to_string(kind.least[d]);
-    if (kind.least[d] != kind.most[d]) text += " to " + std::to_string(kind.most[d]);
+  for (size_t d = 0; d < sides.least.size(); ++d) {
+    text += (d == 0 ? "" : " × ") + std::to_string(sides.least[d]);
+    if (sides.least[d] != sides.most[d]) text += " to " + std::to_string(sides.most[d]);
   }
   return text + "]";
 }
@@ -56,25 +84,38 @@ std::string Describe(DType dtype, const Kind& kind) {
 Status SeveralKinds(const Kinds& kinds) {
   std::string message = "the arrays differ in type or in the number of their dimensions:";
   for (const auto& [form, kind] : kinds) {
-    message += "\n  " + Describe(form.first, kind) + ", for example " + EscapeControl(kind.example);
+    message += "\n  " + Describe(form.first, kind.arrays + kind.empty.size(), kind.sides) +
+               ", for example " + EscapeControl(kind.example);
   }
   return InvalidArgumentError(message +
                               "\nMake them equal, or keep the most frequent form with "
                               "--on-error skip.");
 }
 
+bool Fits(const std::vector<uint32_t>& shape, const std::vector<int64_t>& form) {
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (form[d] != kVariableDim && form[d] != int64_t{shape[d]}) return false;
+  }
+  return true;
+}
+
 ArrayForm MakeForm(DType dtype, const Kind& kind) {
   ArrayForm form;
   form.dtype = dtype;
-  for (size_t d = 0; d < kind.least.size(); ++d) {
-    const bool same = kind.least[d] == kind.most[d] && kind.least[d] > 0;
-    form.shape.push_back(same ? int64_t{kind.least[d]} : kVariableDim);
+  Sides sides = kind.sides;
+  for (size_t d = 0; d < sides.least.size(); ++d) {
+    const bool same = sides.least[d] == sides.most[d] && sides.least[d] > 0;
+    form.shape.push_back(same ? int64_t{sides.least[d]} : kVariableDim);
   }
-  form.mean_bytes = static_cast<uint64_t>(kind.bytes / kind.arrays);
+  for (const EmptyArray& array : kind.empty) {
+    if (!Fits(array.shape, form.shape)) continue;
+    if (form.without_numbers++ == 0) form.example_without_numbers = array.key;
+    sides.Add(array.shape);
+  }
+  const uint64_t arrays = kind.arrays + form.without_numbers;
+  form.mean_bytes = static_cast<uint64_t>(kind.bytes / arrays);
   form.largest_bytes = kind.largest_bytes;
-  form.sizes = Describe(dtype, kind);
-  form.without_numbers = kind.empty;
-  form.example_without_numbers = kind.empty_example;
+  form.sizes = Describe(dtype, arrays, sides);
   return form;
 }
 
@@ -124,10 +165,11 @@ Result<NpyHeader> ReadArrayHeader(const std::string& path, uint64_t file_bytes) 
 }
 
 Result<ArrayForm> FindArrayForm(const InputSet& set, bool keep_most, int threads) {
-  ASSIGN_OR_RETURN(const Kinds kinds, CountKinds(set, threads));
+  ASSIGN_OR_RETURN(Kinds kinds, CountKinds(set, threads));
   if (kinds.empty()) {
     return DataLossError("none of the .npy files can be read; pack one alone to see why");
   }
+  RETURN_IF_ERROR(DropEmptyKinds(&kinds));
   if (kinds.size() > 1 && !keep_most) return SeveralKinds(kinds);
   const auto most = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
     return a.second.arrays < b.second.arrays;
@@ -147,6 +189,11 @@ Result<std::vector<uint32_t>> FitArray(const NpyHeader& header, DType dtype,
     }
   }
   if (fits) return dims;
+  if (header.elements() == 0) {
+    return DataLossError(
+        "an array with a side of 0, which holds no numbers and has another form "
+        "than the other arrays of the set");
+  }
   return DataLossError("an array of " + std::string(DTypeName(header.dtype())) + " with " +
                        std::to_string(header.shape.size()) +
                        " dimensions, unlike the other arrays of the set");

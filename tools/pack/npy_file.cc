@@ -1,5 +1,6 @@
 #include "tools/pack/npy_file.h"
 
+#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -171,6 +172,17 @@ uint64_t LoadElement(const uint8_t* in, uint64_t bytes, bool big_endian) {
   return value;
 }
 
+// Not by comparison with the largest f32: numbers a little beyond it are rounded to it.
+bool BecomesInfinite(double wide) {
+  return std::isfinite(wide) && std::isinf(static_cast<float>(wide));
+}
+
+double LoadDouble(uint64_t bits) {
+  double value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
 void StoreConverted(NpyType type, uint64_t bits, uint8_t* out) {
   switch (type) {
     case NpyType::kBool:
@@ -195,14 +207,28 @@ void StoreConverted(NpyType type, uint64_t bits, uint8_t* out) {
     case NpyType::kI64:
       return StoreU64(bits, out);
     case NpyType::kF64: {
-      double wide;
-      std::memcpy(&wide, &bits, sizeof wide);
-      const auto narrow = static_cast<float>(wide);
+      const auto narrow = static_cast<float>(LoadDouble(bits));
       uint32_t narrow_bits;
       std::memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
       return StoreU32(narrow_bits, out);
     }
   }
+}
+
+// NaN and infinity have all bits of the exponent set.
+uint64_t CountNotFinite(DType dtype, const std::vector<uint8_t>& array) {
+  constexpr uint32_t kExponentF32 = 0x7F800000, kExponentF16 = 0x7C00;
+  uint64_t count = 0;
+  if (dtype == DType::kF32) {
+    for (size_t i = 0; i < array.size(); i += 4) {
+      count += (LoadU32(&array[i]) & kExponentF32) == kExponentF32;
+    }
+  } else if (dtype == DType::kF16) {
+    for (size_t i = 0; i < array.size(); i += 2) {
+      count += ((array[i] | array[i + 1] << 8) & kExponentF16) == kExponentF16;
+    }
+  }
+  return count;
 }
 
 // How far apart in the file neighbours along each dimension are, in elements.
@@ -253,7 +279,8 @@ Result<NpyHeader> ParseNpyHeader(std::string_view start, uint64_t file_bytes) {
   return header;
 }
 
-void CopyNpyArray(const NpyHeader& header, std::string_view file, std::vector<uint8_t>* out) {
+NpyNumbers CopyNpyArray(const NpyHeader& header, std::string_view file, std::vector<uint8_t>* out) {
+  NpyNumbers numbers;
   const TypeRow& row = RowOf(header.type);
   const uint64_t elements = header.elements(), out_bytes = DTypeBytes(row.dtype);
   SHARDMILL_CHECK(header.data_offset + elements * row.bytes <= file.size());
@@ -263,7 +290,8 @@ void CopyNpyArray(const NpyHeader& header, std::string_view file, std::vector<ui
                          !header.big_endian && !header.fortran_order;
   if (as_stored) {
     if (elements > 0) std::memcpy(out->data(), data, out->size());
-    return;
+    numbers.not_finite = CountNotFinite(row.dtype, *out);
+    return numbers;
   }
   const std::vector<uint64_t> strides = FileStrides(header);
   std::vector<uint32_t> index(header.shape.size(), 0);
@@ -271,6 +299,11 @@ void CopyNpyArray(const NpyHeader& header, std::string_view file, std::vector<ui
   for (uint64_t i = 0; i < elements; ++i) {
     const uint64_t bits = LoadElement(data + from * row.bytes, row.bytes, header.big_endian);
     StoreConverted(header.type, bits, out->data() + i * out_bytes);
+    if (header.type == NpyType::kF64 && BecomesInfinite(LoadDouble(bits)) &&
+        numbers.too_large++ == 0) {
+      numbers.first_too_large = LoadDouble(bits);
+      numbers.first_too_large_at = index;
+    }
     for (size_t d = index.size(); d-- > 0;) {
       from += strides[d];
       if (++index[d] < header.shape[d]) break;
@@ -278,6 +311,8 @@ void CopyNpyArray(const NpyHeader& header, std::string_view file, std::vector<ui
       index[d] = 0;
     }
   }
+  numbers.not_finite = CountNotFinite(row.dtype, *out);
+  return numbers;
 }
 
 }  // namespace shardmill

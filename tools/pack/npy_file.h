@@ -35,7 +35,15 @@ constexpr uint64_t kNpyStartBytes = 4096;
 // data is not as long as the header says, or it holds anything but numbers of a known type.
 Result<NpyHeader> ParseNpyHeader(std::string_view start, uint64_t file_bytes);
 
+// Of an array that was copied.
+struct NpyNumbers {
+  uint64_t not_finite = 0;  // NaN or infinite, as in the file
+  uint64_t too_large = 0;   // of f64: finite, but not as f32
+  double first_too_large = 0;
+  std::vector<uint32_t> first_too_large_at;  // its place in the array
+};
+
 // The array in C order, little-endian, as dtype() says. `file` is what `header` was read from.
-void CopyNpyArray(const NpyHeader& header, std::string_view file, std::vector<uint8_t>* out);
+NpyNumbers CopyNpyArray(const NpyHeader& header, std::string_view file, std::vector<uint8_t>* out);
 
 }  // namespace shardmill

@@ -14,6 +14,7 @@
 #include "reader/base/launch.h"
 #include "reader/base/thread_budget.h"
 #include "reader/console/command_line.h"
+#include "reader/console/error_json.h"
 #include "reader/console/terminal.h"
 #include "tools/pack/layout.h"
 #include "tools/pack/pack_plan.h"
@@ -101,6 +102,7 @@ class PackJob {
       : options_(options), launch_(launch), style_(style) {}
 
   Result<int> Run();
+  bool has_printed() const { return has_printed_; }
 
  private:
   void AddNote(const std::string& note);
@@ -109,9 +111,9 @@ class PackJob {
   Result<int> Try();
   Status Pack();
   void WriteReport(const PackResult& result);
-  int ReportAndWarn() const;
+  int ReportAndWarn();
   int CodeOfSkipped(uint64_t faulty) const;
-  void PrintReport(bool colored) const;
+  void PrintReport(bool colored);
   void WarnAboutSpace(uint64_t bytes) const;
   void WarnAboutClasses() const;
   std::unique_ptr<Progress> StartProgress(const char* action, uint64_t total) const;
@@ -128,6 +130,7 @@ class PackJob {
   TrialResult trial_;
   std::string page_;  // the HTML report, once it is written
   double seconds_ = 0;
+  bool has_printed_ = false;
 };
 
 std::unique_ptr<Progress> PackJob::StartProgress(const char* action, uint64_t total) const {
@@ -196,7 +199,7 @@ Result<int> PackJob::Run() {
   return launch_.rank > 0 ? kExitDone : ReportAndWarn();
 }
 
-int PackJob::ReportAndWarn() const {
+int PackJob::ReportAndWarn() {
   // mpirun gives rank 0 a terminal wherever its own output goes.
   PrintReport(launch_.size == 1 && WantsColor(stdout));
   const PackResult& result = written_.result;
@@ -208,6 +211,11 @@ int PackJob::ReportAndWarn() const {
          " allows " + FormatCount(options_.on_error.allowed()) +
          ". Correct them, or allow so many, and give the same command again: it goes on with the "
          "new shards, which are kept aside");
+  }
+  if (const uint64_t arrays = result.conversions[kNotFiniteKept]; arrays > 0) {
+    Warn(FormatCount(arrays) + (arrays == 1 ? " array holds" : " arrays hold") +
+         " NaN or infinite numbers, which are kept; training on them gives NaN" +
+         (result.not_finite_example.empty() ? "" : "; the first: " + result.not_finite_example));
   }
   if (result.clipped_labels > 0) {
     Warn(FormatCount(result.clipped_labels) +
@@ -312,8 +320,9 @@ void PackJob::WarnAboutSpace(uint64_t bytes) const {
        FormatBytes(bytes));
 }
 
-void PackJob::PrintReport(bool colored) const {
+void PackJob::PrintReport(bool colored) {
   const PackReport report = Report();
+  has_printed_ = true;
   const std::string text = style_ == ReportStyle::kJson ? SummaryJson(report)
                            : options_.dry_run           ? PlanText(report)
                                                         : SummaryText(report, colored);
@@ -343,15 +352,28 @@ void PackJob::WarnAboutClasses() const {
 
 }  // namespace
 
-Result<int> RunPackJob(const PackOptions& options, ReportStyle style) {
-  ASSIGN_OR_RETURN(const Launch launch, DetectLaunch());
-  if (launch.size == 1) return PackJob(options, launch, style).Run();
+namespace {
+
+// Rank 0 speaks for all. A plan with problems has been printed before they become an error.
+Result<int> RunRank(const PackOptions& options, const Launch& launch, ReportStyle style) {
   PackOptions rank_options = options;
   rank_options.quiet = options.quiet || launch.rank > 0;
-  Result<int> result = PackJob(rank_options, launch, style).Run();
+  PackJob job(rank_options, launch, style);
+  Result<int> result = job.Run();
   if (result.ok()) return result;
+  if (style == ReportStyle::kJson && launch.rank == 0 && !job.has_printed()) {
+    std::fputs(ErrorJson(options.source, result.status()).c_str(), stdout);
+  }
+  if (launch.size == 1) return result;
   return result.status().WithContext("rank " + std::to_string(launch.rank) + " of " +
                                      std::to_string(launch.size));
+}
+
+}  // namespace
+
+Result<int> RunPackJob(const PackOptions& options, ReportStyle style) {
+  ASSIGN_OR_RETURN(const Launch launch, DetectLaunch());
+  return RunRank(options, launch, style);
 }
 
 }  // namespace shardmill

@@ -37,6 +37,8 @@ struct PackResult {
   uint64_t shapes_without_area = 0;  // of annotations, left out: they cover no pixel
   // Of inputs that were skipped in this run: values that are no class; empty: none.
   std::string unknown_labels;
+  std::string
+      not_finite_example;  // the first array of this run with NaN or infinite numbers; empty: none
   uint64_t kept_shards = 0;  // from an earlier run
 
   uint64_t inputs() const;

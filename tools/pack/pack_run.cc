@@ -56,6 +56,7 @@ struct PackRun::Impl {
   // The pack cannot succeed any more: labels are still looked through for unknown values.
   std::atomic<bool> only_label_values{false};
   UnknownReport unknown;
+  std::string not_finite_example;
 };
 
 PipelineOptions PackRun::Impl::Pipeline(const ShardSequence& shards) const {
@@ -84,6 +85,9 @@ Status PackRun::Impl::Take(uint64_t index, EncodedSample encoded, ShardSequence*
   }
   if (only_label_values) return OkStatus();
   if (!encoded.status.ok()) return TakeFailure(index, encoded, shards);
+  if (encoded.conversions[kNotFiniteKept] > 0 && not_finite_example.empty()) {
+    not_finite_example = shards->Find(index).sample->key;
+  }
   if (!encoded.records.empty()) return shards->Append(index, std::move(encoded));
   const Problem dropped = {shards->Find(index).sample->key, kAllDropped, true};
   return shards->Skip(index, dropped, encoded.statistics);
@@ -130,6 +134,8 @@ Status PackRun::Pack(std::vector<PlannedShard> planned) {
   if (run.only_label_values) return DataLossError(UnknownLabels());
   return shards.Finish();
 }
+
+std::string PackRun::NotFiniteExample() const { return impl_->not_finite_example; }
 
 std::string PackRun::UnknownLabels() const {
   if (impl_->unknown.empty()) return "";

@@ -32,6 +32,8 @@ class PackRun {
 
   // Of inputs that were skipped: a table of the label values that are no class; empty: none.
   std::string UnknownLabels() const;
+  // The key of the first array with NaN or infinite numbers; empty: none.
+  std::string NotFiniteExample() const;
 
  private:
   struct Impl;

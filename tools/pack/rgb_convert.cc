@@ -23,6 +23,7 @@ constexpr Names kNames[kConversionCount] = {
     {"nothing, the JPEG file is stored as it is", "jpeg_kept"},
     {"64-bit to 32-bit numbers", "double_to_float"},
     {"pixels without data filled with 0 and ignored", "no_data_filled"},
+    {"NaN or infinite numbers, kept", "not_finite_kept"},
 };
 
 // A sample of `bits` bits, 0 … 2^bits - 1, as 0 … the largest `Out`.

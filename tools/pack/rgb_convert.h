@@ -23,6 +23,7 @@ enum Conversion {
   kJpegKept,       // no conversion: the file is stored as it is
   kDoubleToFloat,  // of arrays
   kNoDataFilled,
+  kNotFiniteKept,  // no conversion: arrays that hold it
   kConversionCount,
 };
 

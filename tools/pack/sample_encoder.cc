@@ -2,6 +2,7 @@
 #include "tools/pack/array_form.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "proto/record_meta.pb.h"
@@ -54,6 +55,19 @@ std::string DescribeUnknown(const UnknownValues& unknown) {
 std::vector<uint32_t> VariableDims(const FieldSpec& field, ImageSize size) {
   return field.IsFixedShape() ? std::vector<uint32_t>()
                               : std::vector<uint32_t>{size.height, size.width};
+}
+
+// Stored as infinite, they would say something else.
+Status TooLargeError(const NpyNumbers& numbers) {
+  char example[32];
+  std::snprintf(example, sizeof example, "%g", numbers.first_too_large);
+  std::string place;
+  for (const uint32_t index : numbers.first_too_large_at) {
+    place += (place.empty() ? "" : ", ") + std::to_string(index);
+  }
+  return DataLossError(FormatCount(numbers.too_large) +
+                       " of its 64-bit numbers are too large for 32 bits, the first: " + example +
+                       " at [" + place + "]; scale the array");
 }
 
 }  // namespace
@@ -140,7 +154,9 @@ Status SampleEncoder::MakeArrayRecord(const Sample& sample, EncodedSample* encod
   ASSIGN_OR_RETURN(const NpyHeader header, ParseNpyHeader(file, file.size()));
   const FieldSpec& spec = plan_.schema.fields[0];
   ASSIGN_OR_RETURN(std::vector<uint32_t> dims, FitArray(header, spec.dtype, spec.shape));
-  CopyNpyArray(header, file, &cut_);
+  const NpyNumbers numbers = CopyNpyArray(header, file, &cut_);
+  if (numbers.too_large > 0) return TooLargeError(numbers);
+  encoded->conversions[kNotFiniteKept] += numbers.not_finite > 0;
   if (header.type == NpyType::kF64) ++encoded->conversions[kDoubleToFloat];
   statistics_.Clear();
   statistics_.set_records(1);

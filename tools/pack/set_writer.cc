@@ -127,6 +127,7 @@ Status SetWriter::Build() {
   const Status status =
       Use() == FolderUse::kWhole ? run.Pack(missing) : BuildBesideOthers(&run, missing);
   written_.result.unknown_labels = run.UnknownLabels();
+  written_.result.not_finite_example = run.NotFiniteExample();
   return status;
 }
 
@@ -189,8 +190,10 @@ Status SetWriter::Report() {
     written_.missing.push_back(plan_.FileNameOf(shard));
   }
   std::string unknown_labels = std::move(written_.result.unknown_labels);
+  std::string not_finite_example = std::move(written_.result.not_finite_example);
   ASSIGN_OR_RETURN(written_.result, ReadPackResult(plan_, finished, folder_->shard_folder()));
   written_.result.unknown_labels = std::move(unknown_labels);
+  written_.result.not_finite_example = std::move(not_finite_example);
   for (const PlannedShard& kept : folder_->kept()) {
     written_.result.kept_shards +=
         std::any_of(finished.begin(), finished.end(), [&](const PlannedShard& shard) {

@@ -1,7 +1,9 @@
 // Sets of NumPy arrays, from files to batches.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -98,8 +100,9 @@ TEST_F(PackFieldsTest, ArraysByListWithNamesAndNumbers) {
   source_.Write("train.csv", "data/a.npy,3\ndata/b, c.npy,0\n");
   ExpectError(StatusCode::kInvalidArgument, "train.csv line 2: 3 fields");
   source_.Write("train.csv", "data/a.npy,3\ndata/none.npy,0\n");
-  ExpectError(StatusCode::kNotFound, "data/none.npy: the listed file does not exist");
-  source_.Write("train.csv", "data/a.npy,3\ndata/unlisted.npy,0\n");
+  ExpectError(StatusCode::kNotFound,
+              "train.csv line 2 names data/none.npy, which does not exist in the source");
+  source_.Write("train.csv", "/their/data/a.npy,3\ndata/unlisted.npy,0\n");
   options_.overwrite = true;
   ExpectPacked();
   records = ReadAll();
@@ -122,6 +125,62 @@ TEST_F(PackFieldsTest, ArraysOfDifferentFormsAreListedOrLeftOut) {
   EXPECT_NE(out_.find("train/a/2.npy: an array of i32 with 2 dimensions"), std::string::npos)
       << out_;
   EXPECT_NE(out_.find("train/a/3.npy: this is no .npy file"), std::string::npos) << out_;
+}
+
+// One file that is cut to nothing does not make the lengths of all others variable.
+TEST_F(PackFieldsTest, EmptyArraysAreFaultsWhereTheOthersHaveAnotherForm) {
+  source_.Write("train/a/0.npy", NpyFileOf(NpyDictionary("<f8", false, {0}), ""));
+  source_.Write("train/a/1.npy", NpyFloats({2, 3}, Sequence(2, 0)));
+  source_.Write("train/a/2.npy", NpyFloats({0, 3}, {}));
+  ExpectError(StatusCode::kDataLoss, "train/a/0.npy: an array with a side of 0, which holds no");
+  options_.on_error.skip = true;
+  Result<int> code = Pack();
+  ASSERT_TRUE(code.ok()) << code.status().ToString();
+  EXPECT_EQ(*code, 6);
+  EXPECT_EQ(ReadAll().size(), 1u);
+  EXPECT_EQ(Field(0).shape, (std::vector<int64_t>{2, 3}));
+  EXPECT_NE(out_.find("train/a/2.npy: an array with a side of 0"), std::string::npos) << out_;
+}
+
+TEST_F(PackFieldsTest, SetOfNothingButEmptyArraysIsRefused) {
+  source_.Write("train/a/0.npy", NpyFloats({0, 3}, {}));
+  source_.Write("train/a/1.npy", NpyFileOf(NpyDictionary("<i4", false, {0}), ""));
+  ExpectError(StatusCode::kDataLoss,
+              "all arrays have a side of 0 and no numbers; the first: train/a/");
+}
+
+std::string NpyDoubles(const std::vector<uint32_t>& shape, const std::vector<double>& values) {
+  std::string data(8 * values.size(), '\0');
+  std::memcpy(data.data(), values.data(), data.size());
+  return NpyFileOf(NpyDictionary("<f8", false, shape), data);
+}
+
+TEST_F(PackFieldsTest, NumbersThatAreNotFiniteAreKeptAndWarnedOf) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  source_.Write("train/a/0.npy", NpyDoubles({2}, {-infinity, 1}));
+  source_.Write("train/a/1.npy", NpyFloats({2}, {1, std::nanf("")}));
+  source_.Write("train/a/2.npy", NpyFloats({2}, {1, std::numeric_limits<float>::max()}));
+  ExpectPacked();
+  EXPECT_NE(error_.find("2 arrays hold NaN or infinite numbers, which are kept; training on them "
+                        "gives NaN; the first: train/a/"),
+            std::string::npos)
+      << error_;
+  EXPECT_NE(out_.find("NaN or infinite numbers, kept, 2 "), std::string::npos) << out_;
+  EXPECT_EQ(ReadAll().at("train/a/0.npy")[0].tensor, BytesOf({-infinity, 1}));
+}
+
+TEST_F(PackFieldsTest, DoublesThatWouldBecomeInfiniteAreRefused) {
+  // Half a rounding step beyond the largest f32 is rounded to it; more is not.
+  const double largest = std::numeric_limits<float>::max();
+  source_.Write("train/a/0.npy", NpyDoubles({2, 2}, {1, largest * (1 + 1e-8), 0, 0}));
+  ExpectPacked();
+  EXPECT_EQ(ReadAll().at("train/a/0.npy")[0].tensor,
+            BytesOf({1, std::numeric_limits<float>::max(), 0, 0}));
+  source_.Write("train/a/1.npy", NpyDoubles({2, 2}, {1, 2, -1e300, 1e39}));
+  options_.overwrite = true;
+  ExpectError(StatusCode::kDataLoss,
+              "train/a/1.npy: 2 of its 64-bit numbers are too large for 32 bits, the first: "
+              "-1e+300 at [1, 0]");
 }
 
 TEST_F(PackFieldsTest, DoublesAreRoundedAndCounted) {

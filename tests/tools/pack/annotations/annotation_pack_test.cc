@@ -245,6 +245,11 @@ TEST_F(CvatTest, LabelsOfOneNameAreRefused) {
                 "</name></label></labels></task></meta><image name=\"a.jpg\" width=\"6\" "
                 "height=\"4\"/></annotations>");
   ExpectError(StatusCode::kInvalidArgument, "classes 1 and 2 have one name, 'road'");
+  source_.Write("annotations.xml",
+                "<annotations><meta><task><labels><label><name>Background</name></label><label>"
+                "<name>background</name></label></labels></task></meta><image name=\"a.jpg\" "
+                "width=\"6\" height=\"4\"/></annotations>");
+  ExpectError(StatusCode::kInvalidArgument, "'Background' and 'background' both mean what no");
 }
 
 TEST_F(CvatTest, ExportWithoutImagesSaysSo) {

@@ -216,7 +216,9 @@ Result<LabelKind> LabelDecoder::ComparePalette(const SourceImage& image) const {
 Result<LabelKind> LabelDecoder::ClassifyRgb(const SourceImage& image) const {
   if (rules_.code == PixelCode::kRedChannel) return kRedValue;
   if (rules_.code == PixelCode::kAde20k && image.sample_bytes == 1) return kAde20kCode;
-  if (colors_.empty() && AllChannelsAreEqual(image)) return kGrayInRgb;
+  const bool is_gray = rules_.code == PixelCode::kPlain && AllChannelsAreEqual(image);
+  if (is_gray && (colors_.empty() || rules_.gray == GrayReading::kValue)) return kGrayInRgb;
+  if (is_gray && rules_.gray == GrayReading::kAuto) RETURN_IF_ERROR(CheckGrayInRgb(image));
   if (colors_.empty()) {
     return InvalidArgumentError(
         "this label holds colours, and the colours of the classes are not known; give them with "
@@ -263,9 +265,27 @@ Result<LabelKind> LabelDecoder::ClassifyGray(const SourceImage& image) const {
 // colours, others white for the second class; and programs that make PNG files smaller store
 // colours that are gray by chance as gray. Where both readings fit and differ, only the user knows.
 Result<LabelKind> LabelDecoder::CompareGray(const SourceImage& image) const {
-  bool values_fit = true, colors_fit = true;
+  const GrayReadings readings = ReadBothWays(image);
+  RETURN_IF_ERROR(readings.doubt);
+  const bool gray_classes = rules_.colors_in_files && colors_are_gray_;
+  if (readings.values_fit == readings.colors_fit) return gray_classes ? kGrayColor : kGrayValue;
+  return readings.colors_fit && rules_.colors_in_files ? kGrayColor : kGrayValue;
+}
+
+// Files of three channels hold colours, also where these are gray. But programs that save ids in
+// three equal channels make files of several small values. One value alone is no sign of it: a file
+// may show a single class in black.
+Status LabelDecoder::CheckGrayInRgb(const SourceImage& image) const {
+  const GrayReadings readings = ReadBothWays(image);
+  return readings.values > 1 ? readings.doubt : OkStatus();
+}
+
+LabelDecoder::GrayReadings LabelDecoder::ReadBothWays(const SourceImage& image) const {
+  GrayReadings readings;
+  bool &values_fit = readings.values_fit, &colors_fit = readings.colors_fit;
   std::string difference;
   for (uint32_t value : ValuesOf(image)) {
+    ++readings.values;
     const uint32_t color = ColorOfLevel(value, image.stored_bits);
     const bool has_color = (color & kLabelColorFlag) != 0;
     const int32_t by_value = FindNumber(value).id;
@@ -277,11 +297,10 @@ Result<LabelKind> LabelDecoder::CompareGray(const SourceImage& image) const {
                  ", but its " + FormatLabelValue(color) + " means " + NameOf(by_color);
   }
   if (values_fit && colors_fit && !difference.empty()) {
-    return InvalidArgumentError(difference + "; say which holds with --gray value or --gray color");
+    readings.doubt =
+        InvalidArgumentError(difference + "; say which holds with --gray value or --gray color");
   }
-  const bool gray_classes = rules_.colors_in_files && colors_are_gray_;
-  if (values_fit == colors_fit) return gray_classes ? kGrayColor : kGrayValue;
-  return colors_fit && rules_.colors_in_files ? kGrayColor : kGrayValue;
+  return readings;
 }
 
 // A map or a tolerance that means nothing for the file would be recorded and have no effect.

@@ -108,6 +108,14 @@ class LabelDecoder {
   Result<LabelKind> ClassifyRgb(const SourceImage& image) const;
   Result<LabelKind> ClassifyGray(const SourceImage& image) const;
   Result<LabelKind> CompareGray(const SourceImage& image) const;
+  // What the values of a gray file are as ids, and as colours.
+  struct GrayReadings {
+    bool values_fit = true, colors_fit = true;  // each value means something
+    size_t values = 0;                          // different ones
+    Status doubt;                               // both fit and differ
+  };
+  GrayReadings ReadBothWays(const SourceImage& image) const;
+  Status CheckGrayInRgb(const SourceImage& image) const;
   Status CheckPalette(const SourceImage& image) const;
   Status CheckKind(LabelKind kind) const;
   std::string NameOf(int32_t id) const;

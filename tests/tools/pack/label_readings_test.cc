@@ -55,6 +55,30 @@ TEST(LabelDecode, GrayIsReadByOneRuleAtEveryDepth) {
   }
 }
 
+// Programs write ids into three equal channels.
+TEST(LabelDecode, GrayInThreeChannelsThatFitsBothReadingsIsRefused) {
+  LabelDecoderOptions options =
+      Options(Classes({0x000000, 0x010101, 0x030303, 0x020202}), true, std::nullopt, DType::kU8);
+  const SourceImage image = ColorLabel({1, 4}, {0x000000, 0x010101, 0x020202, 0x030303});
+  EXPECT_EQ(DecodeWith(options, image).label.status().message(),
+            "gray value 2 means class 'class 2', but its colour 2,2,2 (#020202) means class "
+            "'class 3'; say which holds with --gray value or --gray color");
+  options.rules.gray = GrayReading::kColor;
+  EXPECT_EQ(DecodeWith(options, image).ids, (Ids{0, 1, 3, 2}));
+  options.rules.gray = GrayReading::kValue;
+  EXPECT_EQ(DecodeWith(options, image).ids, (Ids{0, 1, 2, 3}));
+  EXPECT_EQ(DecodeWith(options, image).label->kind, kGrayInRgb);
+  EXPECT_EQ(DecodeWith(options, ColorLabel({1, 1}, {0x000100})).label->kind, kRgbColor);
+}
+
+TEST(LabelDecode, OneGrayColorInThreeChannelsIsAColor) {
+  // Void is black and the last class; a label may show nothing else.
+  const LabelDecoderOptions options =
+      Options(Classes({0x808080, 0x804080, 0x000000}), true, std::nullopt, DType::kU8);
+  EXPECT_EQ(DecodeWith(options, ColorLabel({1, 2}, {0, 0})).ids, (Ids{2, 2}));
+  EXPECT_EQ(DecodeWith(options, ColorLabel({1, 2}, {0x808080, 0})).ids, (Ids{0, 2}));
+}
+
 TEST(LabelDecode, GrayThatFitsBothReadingsIsRefusedAtEveryDepth) {
   // 0 is the first class, and black the fourth.
   const LabelDecoderOptions options = Options(

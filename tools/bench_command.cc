@@ -10,6 +10,7 @@
 #include "CLI/Formatter.hpp"
 #include "reader/base/thread_budget.h"
 #include "reader/console/command_line.h"
+#include "reader/console/error_json.h"
 #include "reader/console/option_types.h"
 #include "reader/console/terminal.h"
 #include "reader/console/units.h"
@@ -67,6 +68,8 @@ Status WritePlot(const ReadReport& report, const std::string& path) {
   return WritePng(path, png);
 }
 
+void Print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
 Result<int> StopAtFirstBatch(const BenchReadOptions& options) {
   ReadBenchOptions bench;
   bench.path = options.suite.path;
@@ -77,7 +80,7 @@ Result<int> StopAtFirstBatch(const BenchReadOptions& options) {
   return kExitDone;
 }
 
-Result<int> RunBenchRead(const BenchReadOptions& options) {
+Result<int> MeasureReading(const BenchReadOptions& options) {
   RETURN_IF_ERROR(CheckOptions(options));
   if (options.first_batch) return StopAtFirstBatch(options);
   ReadSuiteOptions suite = options.suite;
@@ -90,11 +93,18 @@ Result<int> RunBenchRead(const BenchReadOptions& options) {
     };
   }
   ASSIGN_OR_RETURN(const ReadReport report, RunReadSuite(suite));
-  const std::string text =
-      options.json ? ReadReportJson(report) : ReadReportText(report, WantsColor(stdout));
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  if (!options.plot.empty()) RETURN_IF_ERROR(WritePlot(report, options.plot));
+  // The report stands alone on stdout, so what may fail comes first where a program reads it.
+  const bool plot = !options.plot.empty();
+  if (plot && options.json) RETURN_IF_ERROR(WritePlot(report, options.plot));
+  Print(options.json ? ReadReportJson(report) : ReadReportText(report, WantsColor(stdout)));
+  if (plot && !options.json) RETURN_IF_ERROR(WritePlot(report, options.plot));
   return kExitDone;
+}
+
+Result<int> RunBenchRead(const BenchReadOptions& options) {
+  Result<int> result = MeasureReading(options);
+  if (!result.ok() && options.json) Print(ErrorJson(options.suite.path, result.status()));
+  return result;
 }
 
 void AddRead(CLI::App* bench, BenchReadOptions* options, bool* chosen) {
@@ -123,7 +133,7 @@ void AddRead(CLI::App* bench, BenchReadOptions* options, bool* chosen) {
       ->type_name("FILE");
   read->add_flag("--first-batch", options->first_batch,
                  "Only takes the first batch of PATH: to time the start of a process");
-  read->add_flag("--json", options->json, "Prints one JSON object");
+  read->add_flag("--json", options->json, "Prints one JSON object, also when it fails");
   read->add_flag("-q,--quiet", options->quiet, "No progress on stderr");
   read->callback([chosen] { *chosen = true; });
 }

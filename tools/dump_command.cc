@@ -1,6 +1,7 @@
 #include "tools/dump_command.h"
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "reader/console/command_line.h"
+#include "reader/console/error_json.h"
 #include "reader/console/option_types.h"
 #include "tools/dump/verbs.h"
 
@@ -70,7 +72,7 @@ void AddSplit(CLI::App* verb, DumpState* state, const std::string& otherwise) {
 }
 
 void AddJson(CLI::App* app, DumpState* state) {
-  app->add_flag("--json", state->options.json, "Prints one JSON object");
+  app->add_flag("--json", state->options.json, "Prints one JSON object, also when it fails");
 }
 
 // CLI11's ranges let it pass: it is not below the least and not above the largest value.
@@ -147,20 +149,28 @@ void AddStats(CLI::App* dump, DumpState* state) {
   AddQuiet(verb, state, "No progress");
 }
 
+Result<int> RunVerbOf(const CLI::App& dump, DumpState* state) {
+  RETURN_IF_ERROR(TakeWords(dump, state));
+  if (state->options.path.empty()) {
+    return InvalidArgumentError("what shall be shown? Name the folder of a data set or a shard");
+  }
+  return state->run(state->options);
+}
+
 }  // namespace
 
 void AddDumpCommand(CommandLine* commands) {
   auto state = std::make_shared<DumpState>();
   auto dump = std::make_shared<CLI::App*>(nullptr);
-  *dump = commands->Add("dump", "Shows what is inside a data set or a shard",
-                        [state, dump]() -> Result<int> {
-                          RETURN_IF_ERROR(TakeWords(**dump, state.get()));
-                          if (state->options.path.empty()) {
-                            return InvalidArgumentError(
-                                "what shall be shown? Name the folder of a data set or a shard");
-                          }
-                          return state->run(state->options);
-                        });
+  *dump = commands->Add(
+      "dump", "Shows what is inside a data set or a shard", [state, dump]() -> Result<int> {
+        Result<int> result = RunVerbOf(**dump, state.get());
+        if (!result.ok() && state->options.json) {
+          const std::string text = ErrorJson(state->options.path, result.status());
+          std::fwrite(text.data(), 1, text.size(), stdout);
+        }
+        return result;
+      });
   (*dump)
       ->add_option("PATH", state->word, "Without a verb: the same as `dump info PATH`")
       ->type_name("");

@@ -1,5 +1,6 @@
 #include "tools/pack_command.h"
 
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "reader/console/command_line.h"
+#include "reader/console/error_json.h"
 #include "reader/console/option_types.h"
 #include "tools/choice_option.h"
 #include "tools/pack/codec_choice.h"
@@ -223,7 +225,8 @@ void AddLabelOptions(CLI::App* app, PackFlags* flags) {
             "What counts in palette files; by default the colour when the class table has those of "
             "the files, else the index, and the pack stops where that is not certain");
   AddChoice(app, "--gray", &flags->gray, {"value", "color"},
-            "What gray label files of any depth hold: class ids, or the colour (v, v, v), v scaled "
+            "What gray label files of any depth hold, also in three equal channels: class ids, or "
+            "the colour (v, v, v), v scaled "
             "to 8 bits; by default what fits all values of a file, and the pack stops where both "
             "do and differ");
   AddUnsigned(app, "--label-tolerance", &flags->tolerance, 127,
@@ -260,7 +263,7 @@ void AddOutputOptions(CLI::App* app, PackFlags* flags) {
   app->add_flag("--dry-run", flags->pack.dry_run,
                 "Read the folder, try some inputs, print the plan with an estimate and the "
                 "problems; write nothing");
-  app->add_flag("--json", flags->json, "Print the summary as one JSON object");
+  app->add_flag("--json", flags->json, "Print the summary, or the error, as one JSON object");
   app->add_flag("-q,--quiet", flags->pack.quiet, "No notes and no progress");
 }
 
@@ -269,8 +272,13 @@ void AddOutputOptions(CLI::App* app, PackFlags* flags) {
 void AddPackCommand(CommandLine* commands) {
   auto flags = std::make_shared<PackFlags>();
   auto run = [flags]() -> Result<int> {
-    ASSIGN_OR_RETURN(PackOptions options, Check(*flags));
-    return RunPackJob(options, flags->json ? ReportStyle::kJson : ReportStyle::kText);
+    const ReportStyle style = flags->json ? ReportStyle::kJson : ReportStyle::kText;
+    const Result<PackOptions> options = Check(*flags);
+    if (options.ok()) return RunPackJob(*options, style);
+    if (flags->json) {
+      std::fputs(ErrorJson(flags->pack.source, options.status()).c_str(), stdout);
+    }
+    return options.status();
   };
   CLI::App* app = commands->Add("pack", "Packs a folder of images and labels into shards", run);
   AddInputOptions(app, flags.get());

@@ -13,6 +13,7 @@
 #include "reader/base/interrupt.h"
 #include "reader/base/thread_budget.h"
 #include "reader/console/command_line.h"
+#include "reader/console/error_json.h"
 #include "reader/console/option_types.h"
 #include "reader/console/terminal.h"
 #include "reader/manifest.h"
@@ -155,10 +156,9 @@ Result<int> RunWithReport(const VerifyCommandOptions& options) {
   return ExitCode(DataLossError(""));
 }
 
-// With --json, a program that reads stdout gets one object in each case.
 Result<int> RunVerifyCommand(const VerifyCommandOptions& options) {
   Result<int> result = RunWithReport(options);
-  if (!result.ok() && options.json) Print(VerifyErrorJson(options.path, result.status()));
+  if (!result.ok() && options.json) Print(ErrorJson(options.path, result.status()));
   return result;
 }
 

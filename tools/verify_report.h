@@ -16,7 +16,5 @@ std::string FindingsText(const VerifyReport& report, bool colored);
 std::string VerdictText(const std::string& path, const VerifyReport& report);
 // One JSON object.
 std::string VerifyReportJson(const std::string& path, const VerifyReport& report);
-// The same when there is no report: why, and the exit code.
-std::string VerifyErrorJson(const std::string& path, const Status& status);
 
 }  // namespace shardmill

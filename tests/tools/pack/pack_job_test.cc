@@ -436,6 +436,29 @@ TEST_F(PackJobTest, OutputThatCanBeNoFolderIsToldWithTheNextStep) {
   EXPECT_FALSE(output_.Has("missing"));
 }
 
+// A program that reads stdout gets one object in each case.
+TEST_F(PackJobTest, FailureIsAnObjectToo) {
+  AddScene("train", "a", {8, 8}, 1);
+  AddScene("train", "b", {8, 8}, 2);
+  source_.Write("train/a.png", "cut");
+  const auto print = [this] {
+    testing::internal::CaptureStdout();
+    const Status status = RunPackJob(options_, ReportStyle::kJson).status();
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+    return testing::internal::GetCapturedStdout();
+  };
+  std::string out = print();
+  EXPECT_NE(
+      out.find("\"status\": \"DataLoss\",\n  \"exit_code\": 4,\n  \"error\": \"train/a.png: "),
+      std::string::npos)
+      << out;
+  // The plan tells of the problems itself.
+  options_.dry_run = true;
+  out = print();
+  EXPECT_NE(out.find("\"dry_run\": true"), std::string::npos) << out;
+  EXPECT_EQ(out.find("\"error\""), std::string::npos) << out;
+}
+
 // Headers, tables and padding are most of such small shards.
 TEST_F(PackJobTest, SetIsNoLargerThanWasTold) {
   for (uint64_t i = 0; i < 6; ++i) AddScene("train", "s" + std::to_string(i), {8, 8}, i);

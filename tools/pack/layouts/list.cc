@@ -14,6 +14,8 @@
 #include "tools/pack/layouts/list_choice.h"
 #include "tools/pack/layouts/list_columns.h"
 #include "tools/pack/layouts/list_pairs.h"
+#include "tools/pack/layouts/list_rows.h"
+#include "tools/pack/layouts/listed_files.h"
 #include "tools/pack/record_key.h"
 #include "tools/pack/split_names.h"
 #include "tools/pack/text_lines.h"
@@ -101,9 +103,13 @@ Status ClassListReader::AddMissing(const Row& row) {
   const std::string& listed = row.row.cuts.back().image;
   ASSIGN_OR_RETURN(std::string key, RecordKey(listed));
   const std::string& split = row.row.split.empty() ? row.list.split : row.row.split;
-  splits_[split].problems.push_back({key, Where(row.list, row.row) + " names image " + listed +
-                                              ", which does not exist in the source folder, or "
-                                              "more than once"});
+  const bool swapped = finder_.FindImage(row.label()) != nullptr;
+  splits_[split].problems.push_back(
+      {key, Where(row.list, row.row) + " names image " + listed + finder_.DescribeMissing(listed) +
+                (listed.find('/') == std::string::npos ? ", or more than once" : "") +
+                (swapped ? "; " + row.label() + " does: are the two columns exchanged? Name them " +
+                               "in a first line, as label,image"
+                         : "")});
   return OkStatus();
 }
 
@@ -215,6 +221,7 @@ Status ClassListReader::Read() {
     const std::string& name = row.row.split.empty() ? row.list.split : row.row.split;
     RETURN_IF_ERROR(AddRow(row, &splits_[name]));
   }
+  roots_.AddNote(&set_->notes);
   UseAllImages(set_);
   return AddParts(std::move(splits_), {}, set_);
 }

@@ -1,12 +1,15 @@
 #include "tools/pack/layouts/list_choice.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "reader/base/file.h"
 #include "tools/pack/file_format.h"
 #include "tools/pack/layouts/layout_parts.h"
+#include "tools/pack/layouts/list_pairs.h"
 #include "tools/pack/layouts/list_rows.h"
+#include "tools/pack/layouts/listed_files.h"
 #include "tools/pack/split_names.h"
 #include "tools/pack/text_lines.h"
 
@@ -61,6 +64,19 @@ bool HasSplit(const std::vector<List>& lists, const std::string& split) {
                      [&](const List& list) { return list.split == split; });
 }
 
+}  // namespace
+
+Result<bool> WantsImageList(const LayoutInput& input, const std::string& file, InputSet* set) {
+  ASSIGN_OR_RETURN(const InputSplit images, ReadImageList(input.listing, file));
+  std::set<std::string> files;
+  for (const Problem& image : images.problems) {
+    if (image.lacks_label) files.insert(image.key);
+  }
+  return WantsUnlabelled(input, "test", file + " names images alone", "", std::move(files), set);
+}
+
+namespace {
+
 // Lists of further splits, which look like none.
 Status AddCompanions(const LayoutInput& input, InputSet* set, std::vector<List>* lists) {
   const std::vector<List> found = *lists;
@@ -69,7 +85,10 @@ Status AddCompanions(const LayoutInput& input, InputSet* set, std::vector<List>*
     if (split.empty() || HasSplit(found, split)) continue;
     set->lists.push_back(name);
     const bool unlabelled = split == "test" && LookIntoList(input.listing, name).images_alone;
-    if (unlabelled && !WantsUnlabelled(input, split, name + " names images alone", set)) continue;
+    if (unlabelled) {
+      ASSIGN_OR_RETURN(const bool wanted, WantsImageList(input, name, set));
+      if (!wanted) continue;
+    }
     lists->push_back({name, split, unlabelled});
   }
   return OkStatus();

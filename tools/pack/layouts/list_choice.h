@@ -41,6 +41,9 @@ std::vector<List> FindLists(const FolderListing& listing, ListKind kind);
 // WantsUnlabelled. NotFound when there is none.
 Result<std::vector<List>> ChooseLists(const LayoutInput& input, ListKind kind, InputSet* set);
 
+// For a list of test images without labels: WantsUnlabelled() of its images.
+Result<bool> WantsImageList(const LayoutInput& input, const std::string& file, InputSet* set);
+
 // Files that have the name of a split's list, and that the layout has not looked at: they are
 // noted. InvalidArgument when the layout was found by itself and such a file lists images of the
 // folder, or no line of it can be read: then it may be what counts.

@@ -6,7 +6,12 @@
 #include <utility>
 
 #include "reader/base/file.h"
+#include "tools/pack/file_format.h"
+#include "tools/pack/layouts/folder_names.h"
+#include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/list_columns.h"
+#include "tools/pack/layouts/list_rows.h"
+#include "tools/pack/layouts/listed_files.h"
 #include "tools/pack/pairing.h"
 #include "tools/pack/record_key.h"
 #include "tools/pack/text_lines.h"
@@ -19,6 +24,20 @@ struct FoundPair {
   const ListedFile* label = nullptr;
   ListedPair names;
 };
+
+bool IsNamedAsJpeg(const std::string& path) {
+  const std::string lower = LowerCase(path);
+  return EndsWith(lower, ".jpg") || EndsWith(lower, ".jpeg");
+}
+
+// By a folder, as in "masks/1.png", or by a word of the name, as in "1_mask.png".
+bool IsNamedAsLabel(std::string_view path) {
+  for (size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/')) {
+    if (NamesLabels(path.substr(0, slash))) return true;
+    path.remove_prefix(slash + 1);
+  }
+  return !WithoutLabelWord(WithoutImageExtension(path)).empty();
+}
 
 class PairListReader {
  public:
@@ -34,6 +53,7 @@ class PairListReader {
   // Of the first line, once the others are read: words of no file before pairs that are there.
   bool NamesColumns(const ListRow& row) const;
   Status CheckHeader(const ListedPair& words) const;
+  Status CheckOrder() const;
   Status AddProblem(const ListRow& row);
   std::string RawLabel(const std::string& label) const;
   Status AddSample(const ListRow& row, const FoundPair& found);
@@ -50,17 +70,54 @@ class PairListReader {
 };
 
 Result<std::map<std::string, InputSplit>> PairListReader::Read() {
-  ASSIGN_OR_RETURN(std::vector<ListRow> rows, ReadListRows(JoinPath(listing_.root, list_file_)));
+  ListLines lines = ReadListLines(JoinPath(listing_.root, list_file_));
+  RETURN_IF_ERROR(lines.problem);
+  std::vector<ListRow>& rows = lines.rows;
   OrderByHeader(&rows);
   for (const ListRow& row : rows) RETURN_IF_ERROR(ReadRow(row));
-  if (!first_line_.has_value()) return std::move(splits_);
-  if (NamesColumns(*first_line_)) {
+  image_roots_.AddNote(notes_);
+  label_roots_.AddNote(notes_);
+  const bool named = first_line_.has_value() && NamesColumns(*first_line_);
+  if (named) {
     RETURN_IF_ERROR(CheckHeader(first_line_->cuts[0]));
     notes_->push_back(DescribeHeader(list_file_, first_line_->cuts[0]));
-  } else {
+  } else if (first_line_.has_value()) {
     RETURN_IF_ERROR(AddProblem(*first_line_));
   }
+  if (!named && !lines.has_header) RETURN_IF_ERROR(CheckOrder());
   return std::move(splits_);
+}
+
+// Where no line names the columns, the files themselves may say that they are the other way round.
+Status PairListReader::CheckOrder() const {
+  bool any = false, swapped_names = true, swapped_formats = true, right_names = false;
+  const Sample* first = nullptr;
+  for (const auto& [name, split] : splits_) {
+    for (const Sample& sample : split.samples) {
+      if (first == nullptr) first = &sample;
+      const bool image_is_label = IsNamedAsLabel(sample.image.path);
+      const bool label_is_label = IsNamedAsLabel(sample.label.path);
+      swapped_names = swapped_names && image_is_label && !label_is_label;
+      right_names |= label_is_label && !image_is_label;
+      swapped_formats =
+          swapped_formats && !IsNamedAsJpeg(sample.image.path) && IsNamedAsJpeg(sample.label.path);
+      any = true;
+    }
+  }
+  if (!any || right_names) return OkStatus();
+  const std::string pair =
+      "the image is " + first->image.path + " and its label " + first->label.path;
+  if (!swapped_names && !swapped_formats) {
+    notes_->push_back(list_file_ +
+                      " does not name its columns: the first is taken for the images, "
+                      "so that " +
+                      pair);
+    return OkStatus();
+  }
+  return InvalidArgumentError(
+      list_file_ + " does not name its columns, and taken in the order image, label " + pair +
+      ": they seem to be exchanged. Name them in a first line, as label,image (or image,label if "
+      "it is right)");
 }
 
 // One column with a known name, as in "photo,scene", says which the other one is.
@@ -120,10 +177,10 @@ Status PairListReader::AddProblem(const ListRow& row) {
     return OkStatus();
   }
   const bool image_missing = finder_.Find(pair.image) == nullptr;
+  const std::string& missing = image_missing ? pair.image : pair.label;
   splits_[row.split].problems.push_back(
-      {key, Where(row.line) + " names " +
-                (image_missing ? "image " + pair.image : "label " + pair.label) +
-                ", which does not exist in the source folder" + RawLabel(pair.label)});
+      {key, Where(row.line) + " names " + (image_missing ? "image " : "label ") + missing +
+                finder_.DescribeMissing(missing) + RawLabel(pair.label)});
   return OkStatus();
 }
 
@@ -163,10 +220,9 @@ Result<InputSplit> ReadImageList(const FolderListing& listing, const std::string
     if (image == nullptr && &line == &lines.front() && NamesImageColumn(word)) continue;
     const std::string where = list_file + " line " + std::to_string(line.number);
     ASSIGN_OR_RETURN(std::string key, RecordKey(image == nullptr ? word : image->path));
-    split.problems.push_back(
-        {std::move(key), image == nullptr ? where + " names image " + word +
-                                                ", which does not exist in the source folder"
-                                          : where + " names no label of it"});
+    split.problems.push_back({std::move(key), image == nullptr ? where + " names image " + word +
+                                                                     finder.DescribeMissing(word)
+                                                               : where + " names no label of it"});
     split.problems.back().lacks_label = image != nullptr;
   }
   return split;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "reader/base/status.h"
+#include "tools/pack/folder_scan.h"
 #include "tools/pack/input_set.h"
-#include "tools/pack/layouts/list_rows.h"
 
 namespace shardmill {
 

@@ -110,7 +110,7 @@ ListParser::ListParser(const std::vector<TextLine>& lines)
   Result<std::vector<std::string>> fields = FieldsOf(lines.front().text, separator_);
   if (!fields.ok()) return;  // told when the line is read
   const std::optional<ListHeader> header = ParseListHeader(*fields);
-  has_header_ = header.has_value();
+  has_header_ = result_.has_header = header.has_value();
   if (has_header_) columns_ = header->columns;
   if (has_header_ && !header->problem.empty()) AddProblem(lines.front(), header->problem);
   if (separator_ == ' ') return;
@@ -146,13 +146,13 @@ ListLines ListParser::Parse() {
 
 ListLines ParseListLines(std::string_view text) {
   const Result<std::vector<TextLine>> lines = SplitLines(text);
-  if (!lines.ok()) return {{}, {}, lines.status()};
+  if (!lines.ok()) return {{}, false, {}, lines.status()};
   return lines->empty() ? ListLines() : ListParser(*lines).Parse();
 }
 
 ListLines ReadListLines(const std::string& path) {
   const Result<std::string> text = ReadFile(path, kMaxListBytes);
-  if (!text.ok()) return {{}, {}, text.status()};
+  if (!text.ok()) return {{}, false, {}, text.status()};
   ListLines lines = ParseListLines(*text);
   if (!lines.problem.ok()) lines.problem = lines.problem.WithContext(path);
   return lines;
@@ -179,90 +179,6 @@ bool MayBePath(std::string_view word) {
 std::string DescribeHeader(const std::string& list_file, const ListedPair& words) {
   return list_file + " line 1 ('" + words.image + "', '" + words.label +
          "') is taken for the names of its columns: there is no such image";
-}
-
-namespace {
-
-// A path from the root of another machine's disk, of a drive, or of a store: "s3://bucket/x".
-bool IsAbsolute(std::string_view path) {
-  if (path.empty()) return false;
-  const char letter = static_cast<char>(path.front() | 0x20);
-  const bool has_drive = letter >= 'a' && letter <= 'z' && path.substr(1, 2) == ":/";
-  return path.front() == '/' || path.substr(0, 2) == "~/" || has_drive ||
-         path.find("://") != std::string_view::npos;
-}
-
-std::string WithSlashes(std::string_view listed) {
-  std::string path(listed);
-  if (path.find('/') == std::string::npos) std::replace(path.begin(), path.end(), '\\', '/');
-  return path;
-}
-
-}  // namespace
-
-const ListedFile* ListedFileFinder::Find(std::string_view listed) const {
-  const std::string with_slashes = WithSlashes(listed);
-  std::string_view path = with_slashes;
-  while (path.substr(0, 2) == "./") path.remove_prefix(2);
-  // Without its first folders a relative path would be another file.
-  if (!IsAbsolute(path)) return listing_.Find(path);
-  while (!path.empty()) {
-    if (path.front() != '/') {
-      if (const ListedFile* file = listing_.Find(path)) return file;
-    }
-    const size_t slash = path.find('/', 1);
-    if (slash == std::string_view::npos) {
-      return path.front() == '/' ? listing_.Find(path.substr(1)) : nullptr;
-    }
-    // A path into a folder that is there means a file of that folder, which is missing.
-    if (path.front() != '/' && listing_.HasFolder(path.substr(0, slash))) return nullptr;
-    path.remove_prefix(path.front() == '/' ? 1 : slash + 1);
-  }
-  return nullptr;
-}
-
-const ListedFile* ListedFileFinder::FindImage(std::string_view listed) {
-  if (const ListedFile* file = Find(listed)) return file;
-  // A path that names a folder means the file in it, and no other of the same name.
-  if (listed.find_first_of("/\\") != std::string_view::npos) return nullptr;
-  if (!by_name_.has_value()) {
-    by_name_.emplace();
-    for (const ListedFile& file : listing_.files) {
-      if (!HasImageExtension(file.path)) continue;
-      const std::string name = file.path.substr(file.path.rfind('/') + 1);
-      for (const std::string& key : {name, std::string(WithoutImageExtension(name))}) {
-        auto [found, is_new] = by_name_->emplace(key, &file);
-        if (!is_new && found->second != &file) found->second = nullptr;
-      }
-    }
-  }
-  const auto found = by_name_->find(std::string(listed.substr(listed.rfind('/') + 1)));
-  return found == by_name_->end() ? nullptr : found->second;
-}
-
-Status ListedRoots::Add(const std::string& listed, const ListedFile& found,
-                        const std::string& where) {
-  const std::string path = WithSlashes(listed);
-  if (!IsAbsolute(path) || path.size() <= found.path.size()) return OkStatus();
-  const std::string root = path.substr(0, path.size() - found.path.size());
-  if (!line_of_root_.emplace(root, where).second) return OkStatus();
-  auto other = line_of_root_.upper_bound(root);
-  if (other != line_of_root_.end() && other->first.rfind(root, 0) != 0) other = line_of_root_.end();
-  for (size_t slash = root.find('/'); slash + 1 < root.size() && other == line_of_root_.end();
-       slash = root.find('/', slash + 1)) {
-    other = line_of_root_.find(root.substr(0, slash + 1));
-  }
-  if (other == line_of_root_.end()) return OkStatus();
-  return InvalidArgumentError(where + " names " + listed + ", which is found if " + root +
-                              " means the source folder, and by " + other->second + " it is " +
-                              other->first + " that does: one of the two files is not there. " +
-                              "Write paths below the source folder into the list");
-}
-
-std::string ImageAlone(const std::string& line, ListedFileFinder* finder) {
-  if (finder->FindImage(line) != nullptr) return line;
-  const Result<std::vector<std::string>> fields = SplitFields(line, '\t');
-  return fields.ok() ? fields->front() : line;
 }
 
 }  // namespace shardmill

@@ -1,17 +1,14 @@
 // List files: lines that name an image and its label, in the forms that people write.
 //
-// Free functions, and a finder that belongs to one thread.
+// Free functions without state.
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "reader/base/status.h"
-#include "tools/pack/folder_scan.h"
 
 namespace shardmill {
 
@@ -30,6 +27,7 @@ struct ListRow {
 // The lines of a list, as far as they can be read.
 struct ListLines {
   std::vector<ListRow> rows;
+  bool has_header = false;                // the first line names the columns
   std::vector<std::string> single_words;  // lines that name one thing alone
   Status problem;                         // of the first line that cannot be read, naming it
 };
@@ -55,38 +53,5 @@ bool IsListHeader(const std::vector<std::string>& fields);
 bool MayBePath(std::string_view word);
 // A note that a first line is taken for names of columns, in words of its own, as "id,breed".
 std::string DescribeHeader(const std::string& list_file, const ListedPair& words);
-
-// Finds the files that lists of other machines mean.
-class ListedFileFinder {
- public:
-  explicit ListedFileFinder(const FolderListing& listing) : listing_(listing) {}
-
-  // A relative path is one below the root. Of an absolute one, of another machine, the longest end
-  // that exists below the root, but nothing shorter than an end that leads into a folder of the
-  // root. A list cannot leave the root, because only files of the listing are found. nullptr: there
-  // is none.
-  const ListedFile* Find(std::string_view listed) const;
-  // The same, or for a bare name the only image of that name anywhere, with or without its
-  // extension.
-  const ListedFile* FindImage(std::string_view listed);
-
- private:
-  const FolderListing& listing_;
-  std::optional<std::map<std::string, const ListedFile*>> by_name_;  // nullptr: several
-};
-
-// The folders of another machine that lists call what is the source folder here. One below another
-// cannot be: where /a means the source folder, /a/dog/1.png is no 1.png at its top.
-class ListedRoots {
- public:
-  // Of a file that was found for an absolute path. InvalidArgument names both lines.
-  Status Add(const std::string& listed, const ListedFile& found, const std::string& where);
-
- private:
-  std::map<std::string, std::string> line_of_root_;
-};
-
-// What a line names that may hold one image alone: all of it, or what stands between its quotes.
-std::string ImageAlone(const std::string& line, ListedFileFinder* finder);
 
 }  // namespace shardmill

@@ -12,6 +12,7 @@
 #include "tools/pack/layouts/class_folders.h"
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/layouts/list_rows.h"
+#include "tools/pack/layouts/listed_files.h"
 #include "tools/pack/record_key.h"
 #include "tools/pack/split_names.h"
 #include "tools/pack/text_lines.h"
@@ -37,6 +38,7 @@ struct ListedArray {
   std::string path;
   std::string label;
   uint64_t line = 0;
+  const ListedFile* file = nullptr;  // what is there
 };
 
 struct ArrayList {
@@ -72,7 +74,9 @@ bool IsHeader(const std::vector<std::string>& fields) {
   return !HasNpyExtension(fields[0]) && IsListHeader(fields);
 }
 
-Status ReadList(const FolderListing& listing, ArrayList* list) {
+Status ReadList(const FolderListing& listing, ArrayList* list, std::vector<std::string>* notes) {
+  const ListedFileFinder finder(listing);
+  ListedRoots roots;
   ASSIGN_OR_RETURN(const std::vector<TextLine> lines,
                    ReadLines(JoinPath(listing.root, list->file)));
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -90,19 +94,21 @@ Status ReadList(const FolderListing& listing, ArrayList* list) {
                                   "' is neither a .npy file nor the name of a column (file,label)");
     }
     if (path.empty() || label.empty()) return InvalidArgumentError(where + ": an empty field");
-    list->arrays.push_back({path, label, lines[i].number});
+    const ListedFile* file = finder.Find(path);
+    if (file != nullptr) RETURN_IF_ERROR(roots.Add(path, *file, where));
+    list->arrays.push_back({path, label, lines[i].number, file});
   }
+  roots.AddNote(notes);
   return OkStatus();
 }
 
 // Labels that are all numbers are ids; else they are names. None comes from an array that is not
 // there.
-Result<std::vector<ClassInfo>> MakeClasses(const FolderListing& listing,
-                                           const std::vector<ArrayList>& lists) {
+Result<std::vector<ClassInfo>> MakeClasses(const std::vector<ArrayList>& lists) {
   std::set<std::string> names;
   for (const ArrayList& list : lists) {
     for (const ListedArray& array : list.arrays) {
-      if (listing.Find(array.path) == nullptr) continue;
+      if (array.file == nullptr) continue;
       names.insert(array.label);
       if (!IsMissingLabel(array.label)) continue;
       return InvalidArgumentError(list.file + " line " + std::to_string(array.line) + ": '" +
@@ -125,7 +131,7 @@ Result<std::vector<ClassInfo>> MakeClasses(const FolderListing& listing,
 class ArrayListReader {
  public:
   ArrayListReader(const FolderListing& listing, const std::vector<ClassInfo>& classes)
-      : listing_(listing) {
+      : finder_(listing) {
     for (const ClassInfo& info : classes) ids_[info.name] = info.id;
   }
 
@@ -137,14 +143,16 @@ class ArrayListReader {
       if (const auto number = ParseWholeNumber(array.label); id == ids_.end() && number) {
         id = ids_.find(std::to_string(*number));
       }
-      const ListedFile* file = listing_.Find(array.path);
+      const ListedFile* file = array.file;
       if (file != nullptr && id == ids_.end()) {
         return InvalidArgumentError(list.file + " line " + std::to_string(array.line) + ": '" +
                                     array.label + "' is not in the class table");
       }
-      ASSIGN_OR_RETURN(const std::string key, RecordKey(array.path));
+      ASSIGN_OR_RETURN(const std::string key, RecordKey(file == nullptr ? array.path : file->path));
       if (file == nullptr) {
-        split.problems.push_back({key, "the listed file does not exist below the source folder"});
+        split.problems.push_back({key, list.file + " line " + std::to_string(array.line) +
+                                           " names " + array.path +
+                                           finder_.DescribeMissing(array.path)});
       } else {
         split.samples.push_back({key, {file->path, file->bytes, file->changed_ns}, {}, id->second});
       }
@@ -153,7 +161,7 @@ class ArrayListReader {
   }
 
  private:
-  const FolderListing& listing_;
+  const ListedFileFinder finder_;
   std::map<std::string, uint32_t> ids_;
 };
 
@@ -162,12 +170,12 @@ Status ReadLists(const LayoutInput& input, std::vector<ArrayList> lists, InputSe
   for (ArrayList& list : lists) {
     set->lists.push_back(list.file);
     if (list.split.empty() || !input.options.LeavesOut(list.split)) {
-      RETURN_IF_ERROR(ReadList(input.listing, &list));
+      RETURN_IF_ERROR(ReadList(input.listing, &list, &set->notes));
     }
   }
   set->classes = input.classes;
   if (set->classes.empty()) {
-    ASSIGN_OR_RETURN(set->classes, MakeClasses(input.listing, lists));
+    ASSIGN_OR_RETURN(set->classes, MakeClasses(lists));
     for (std::string& note : NoteSimilarNames(set->classes)) set->notes.push_back(std::move(note));
   }
   ArrayListReader reader(input.listing, set->classes);

@@ -56,6 +56,13 @@ struct UnlistedRule {
   bool by_rule = true;             // as in Problem
 };
 
+// Images of a split or a folder without labels: inputs that are left out by rule.
+struct UnlabelledImages {
+  std::string tree;             // a folder with all below it; empty: `files` alone
+  std::set<std::string> files;  // paths
+  std::string reason;
+};
+
 enum class Task { kSegmentation, kClassification };
 
 struct InputSet {
@@ -67,6 +74,7 @@ struct InputSet {
   LabelRules labels;               // of label images
   std::vector<InputSplit> splits;  // without empty ones; train first
   UnlistedRule unlisted;
+  std::vector<UnlabelledImages> unlabelled;  // comes before `unlisted`
   std::vector<std::string> lists;  // the list files at the top of the folder that were looked at
   uint64_t hidden_files = 0;
   std::vector<std::string> notes;  // what the user should know of how it was read

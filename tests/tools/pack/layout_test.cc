@@ -64,9 +64,11 @@ TEST_F(LayoutTest, SplitWithoutLabelsIsRefusedUnlessItIsTest) {
   EXPECT_EQ(std::count(notes.begin(), notes.end(),
                        "folder test left out: there is no test_labels beside it"),
             1);
-  EXPECT_EQ(std::count(notes.begin(), notes.end(),
-                       "1 file left out (its folder has no folder of labels): test/b.png"),
-            1);
+  ASSERT_EQ(set.splits[0].problems.size(), 1u);
+  EXPECT_EQ(set.splits[0].problems[0].key, "test/b.png");
+  EXPECT_EQ(set.splits[0].problems[0].reason,
+            "folder test has no labels: there is no test_labels beside it");
+  EXPECT_TRUE(set.splits[0].problems[0].by_rule);
   Write({"val/c.png"});
   ExpectError(StatusCode::kNotFound, "folder val cannot be packed: there is no val_labels");
   options_.splits = {"train"};

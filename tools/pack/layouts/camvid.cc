@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "reader/base/file.h"
@@ -9,6 +10,7 @@
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/layouts/list_choice.h"
 #include "tools/pack/layouts/list_pairs.h"
+#include "tools/pack/layouts/list_rows.h"
 #include "tools/pack/pairing.h"
 #include "tools/pack/record_key.h"
 #include "tools/pack/split_names.h"
@@ -74,7 +76,8 @@ Status ReadListOfSplit(const LayoutInput& input, const std::string& split, Input
   set->lists.push_back(list_file);
   if (input.options.LeavesOut(split)) return AddSplit(split, {}, set);
   if (split == "test" && LookIntoList(input.listing, list_file).images_alone) {
-    if (!WantsUnlabelled(input, split, list_file + " names images alone", set)) return OkStatus();
+    ASSIGN_OR_RETURN(const bool wanted, WantsImageList(input, list_file, set));
+    if (!wanted) return OkStatus();
     ASSIGN_OR_RETURN(InputSplit images, ReadImageList(input.listing, list_file));
     return AddSplit(split, std::move(images), set);
   }
@@ -86,36 +89,105 @@ std::string StemOf(std::string_view path) {
   return std::string(WithoutImageExtension(NameOf(path)));
 }
 
-Status DivideByLists(const FolderListing& listing, const std::vector<std::string>& lists,
-                     InputSplit all, InputSet* set) {
-  std::map<std::string, const Sample*> samples;  // by name; the names are all different
-  for (const Sample& sample : all.samples) samples[StemOf(sample.image.path)] = &sample;
-  std::map<std::string, std::string> list_of;  // by name
-  for (const std::string& list : lists) {
-    set->lists.push_back(list);
-    InputSplit split;
-    for (const std::string& word : ReadListLines(JoinPath(listing.root, list)).single_words) {
-      const auto [other, is_new] = list_of.emplace(StemOf(word), list);
-      if (!is_new) {
-        return InvalidArgumentError(list + " names " + word + ", as " + other->second +
-                                    " does before; list each image once");
-      }
-      const auto found = samples.find(StemOf(word));
-      if (found != samples.end()) {
-        split.samples.push_back(*found->second);
-        continue;
-      }
-      ASSIGN_OR_RETURN(std::string key, RecordKey(word));
-      split.problems.push_back({std::move(key), list + " names it, and there is no such image "
-                                                       "with a label"});
-    }
-    RETURN_IF_ERROR(AddSplit(list.substr(0, list.rfind('.')), std::move(split), set));
+// Images of the test split may all be without labels.
+bool AllLackLabels(const InputSplit& split) {
+  return split.samples.empty() && split.inputs() > 0 &&
+         std::all_of(split.problems.begin(), split.problems.end(),
+                     [](const Problem& problem) { return problem.lacks_label; });
+}
+
+std::set<std::string> KeysOf(const std::vector<Problem>& problems) {
+  std::set<std::string> keys;
+  for (const Problem& problem : problems) keys.insert(problem.key);
+  return keys;
+}
+
+// Pairs by the names in lists, as splits.
+class ListDivider {
+ public:
+  ListDivider(const LayoutInput& input, const InputSplit& all, InputSet* set);
+
+  Status AddList(const std::string& list);
+
+ private:
+  Status AddWord(const std::string& list, const std::string& word, InputSplit* split);
+
+  const LayoutInput& input_;
+  InputSet* set_;
+  // By name; the names are all different.
+  std::map<std::string, const Sample*> samples_;
+  std::map<std::string, const Problem*> without_label_;
+  std::map<std::string, std::string> list_of_;
+};
+
+ListDivider::ListDivider(const LayoutInput& input, const InputSplit& all, InputSet* set)
+    : input_(input), set_(set) {
+  for (const Sample& sample : all.samples) samples_[StemOf(sample.image.path)] = &sample;
+  for (const Problem& problem : all.problems) {
+    if (problem.lacks_label) without_label_[StemOf(problem.key)] = &problem;
   }
-  std::vector<Problem>& problems = set->splits.front().problems;
-  std::move(all.problems.begin(), all.problems.end(), std::back_inserter(problems));
-  set->unlisted.trees = {""};
-  set->unlisted.reason = "no list names it";
+}
+
+Status ListDivider::AddWord(const std::string& list, const std::string& word, InputSplit* split) {
+  const std::string stem = StemOf(word);
+  const auto [other, is_new] = list_of_.emplace(stem, list);
+  if (!is_new) {
+    return InvalidArgumentError(list + " names " + word + ", as " + other->second +
+                                " does before; list each image once");
+  }
+  if (const auto sample = samples_.find(stem); sample != samples_.end()) {
+    split->samples.push_back(*sample->second);
+    return OkStatus();
+  }
+  if (const auto image = without_label_.find(stem); image != without_label_.end()) {
+    split->problems.push_back(*image->second);
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(std::string key, RecordKey(word));
+  split->problems.push_back({std::move(key), list + " names it, and there is no such image"});
   return OkStatus();
+}
+
+Status ListDivider::AddList(const std::string& list) {
+  set_->lists.push_back(list);
+  InputSplit split;
+  for (const std::string& word : ReadListLines(JoinPath(input_.listing.root, list)).single_words) {
+    RETURN_IF_ERROR(AddWord(list, word, &split));
+  }
+  const std::string name = list.substr(0, list.rfind('.'));
+  const bool unlabelled = name == "test" && AllLackLabels(split);
+  if (unlabelled && !WantsUnlabelled(input_, name, "none of the images in " + list + " has a label",
+                                     "", KeysOf(split.problems), set_)) {
+    return OkStatus();
+  }
+  return AddSplit(name, std::move(split), set_);
+}
+
+// Takes the images of a folder "test" out of `all` when none of them has a label.
+Status TakeUnlabelledTest(const LayoutInput& input, InputSplit* all, InputSet* set) {
+  InputSplit test;
+  const auto in_test = [](const std::string& path) {
+    return UsualSplitName(std::string(NameOf(FolderAbove(path)))) == "test";
+  };
+  for (const Problem& problem : all->problems) {
+    if (problem.lacks_label && in_test(problem.key)) test.problems.push_back(problem);
+  }
+  const bool some_labelled =
+      std::any_of(all->samples.begin(), all->samples.end(),
+                  [&](const Sample& sample) { return in_test(sample.image.path); });
+  if (test.problems.empty() || some_labelled) return OkStatus();
+  const std::string folder = FolderAbove(test.problems.front().key);
+  std::set<std::string> keys = KeysOf(test.problems);
+  all->problems.erase(
+      std::remove_if(all->problems.begin(), all->problems.end(),
+                     [&](const Problem& problem) { return keys.count(problem.key) > 0; }),
+      all->problems.end());
+  if (input.options.LeavesOut("test")) return OkStatus();
+  if (!WantsUnlabelled(input, "test", "none of the images in " + folder + " has a label", "",
+                       std::move(keys), set)) {
+    return OkStatus();
+  }
+  return AddSplit("test", std::move(test), set);
 }
 
 // The original form: X.png and X_L.png, in one folder or two, with colours of a table. Void is a
@@ -131,10 +203,15 @@ Status ReadColorLabels(const LayoutInput& input, InputSet* set) {
   ASSIGN_OR_RETURN(InputSplit all, PairByStem(input.listing, "", rules, &left_out));
   const std::vector<std::string> lists = ListsOfNames(input.listing);
   if (lists.empty()) {
+    RETURN_IF_ERROR(TakeUnlabelledTest(input, &all, set));
     DivideByKey(std::move(all), set);
     return OkStatus();
   }
-  return DivideByLists(input.listing, lists, std::move(all), set);
+  ListDivider divider(input, all, set);
+  for (const std::string& list : lists) RETURN_IF_ERROR(divider.AddList(list));
+  set->unlisted.trees = {""};
+  set->unlisted.reason = "no list names it";
+  return OkStatus();
 }
 
 }  // namespace

@@ -85,11 +85,13 @@ Status ReadCityscapes(const LayoutInput& input, InputSet* set) {
   }
   for (const std::string& split : input.listing.FoldersIn(kImages)) {
     if (labels == "gtFine" && split == kTrainExtra) {
-      set->notes.push_back("split " + split + " left out: it has coarse labels alone");
-      continue;
+      const bool wanted = WantsUnlabelled(input, split, "it has coarse labels alone",
+                                          std::string(kImages) + "/" + split, {}, set);
+      if (!wanted) continue;
     }
     if (UsualSplitName(split) == "test" &&
-        !WantsUnlabelled(input, "test", "its public labels are dummies", set)) {
+        !WantsUnlabelled(input, "test", "its public labels are dummies",
+                         std::string(kImages) + "/" + split, {}, set)) {
       continue;
     }
     RETURN_IF_ERROR(ReadSplit(input, labels, suffix, split, set));

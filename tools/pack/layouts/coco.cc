@@ -73,6 +73,7 @@ class CocoReader {
   Result<const ListedFile*> FindImage(const AnnotationFile& file, const CocoImage& image,
                                       InputSplit* split) const;
   Status AddUnlabelled(const AnnotationFile& file, const CocoIndex& index);
+  Status CheckOtherFolders(const std::vector<AnnotationFile>& files);
   void NoteBackground(const AnnotationFile& file, const CocoIndex& index);
   Status CheckClassTable(const std::vector<std::string>& names) const;
 
@@ -272,18 +273,21 @@ Status CocoReader::AddUnlabelled(const AnnotationFile& file, const CocoIndex& in
   if (UsualSplitName(file.split) != "test") {
     return InvalidArgumentError(path + ": there is no list 'annotations'");
   }
-  if (!WantsUnlabelled(input_, "test", path + " has no list 'annotations'", set_)) {
-    return OkStatus();
-  }
   InputSplit split;
+  std::set<std::string> files;
   for (const CocoImage& image : index.images) {
     ASSIGN_OR_RETURN(const ListedFile* found, FindImage(file, image, &split));
     if (found == nullptr) continue;
+    files.insert(found->path);
     set_->unlisted.folders.insert(FolderAbove(found->path));
     Sample sample;
     ASSIGN_OR_RETURN(sample.key, RecordKey(found->path));
     sample.image = {found->path, found->bytes, found->changed_ns};
     split.samples.push_back(std::move(sample));
+  }
+  if (!WantsUnlabelled(input_, "test", path + " has no list 'annotations'", "", std::move(files),
+                       set_)) {
+    return OkStatus();
   }
   set_->notes.push_back(path + " has no list 'annotations': its " +
                         std::to_string(split.samples.size()) +
@@ -331,6 +335,26 @@ Status CocoReader::Read() {
   }
   for (const AnnotationFile& file : files) RETURN_IF_ERROR(ReadFile(file));
   set_->unlisted.reason = "no annotation file names it";
+  return CheckOtherFolders(files);
+}
+
+// Folders of images that have a split's name and no annotation file.
+Status CocoReader::CheckOtherFolders(const std::vector<AnnotationFile>& files) {
+  for (const std::string& above : {std::string("images"), std::string()}) {
+    for (const std::string& name : input_.listing.FoldersIn(above)) {
+      const std::string folder = above.empty() ? name : above + "/" + name;
+      const bool is_used = std::any_of(set_->unlisted.folders.begin(), set_->unlisted.folders.end(),
+                                       [&](const std::string& used) {
+                                         return used == folder || BeginsWith(used, folder + "/");
+                                       });
+      const bool has_file =
+          std::any_of(files.begin(), files.end(),
+                      [&](const AnnotationFile& file) { return file.split == name; });
+      if (UsualSplitName(name).empty() || is_used || has_file) continue;
+      const std::string why = "there is no " + std::string(kind_.begin) + name + ".json";
+      RETURN_IF_ERROR(LeaveOutUnnamed(input_, folder, why, set_));
+    }
+  }
   return OkStatus();
 }
 

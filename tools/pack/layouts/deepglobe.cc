@@ -47,8 +47,8 @@ Status ReadDeepGlobe(const LayoutInput& input, InputSet* set) {
   for (const std::string& folder : ImageFolders(input.listing)) {
     const std::string usual = UsualSplitName(folder);
     const bool has_masks = FindBelow(input.listing, folder, IsMask) != nullptr;
-    if (!has_masks &&
-        !WantsUnlabelled(input, usual.empty() ? folder : usual, "it has no masks", set)) {
+    if (!has_masks && !WantsUnlabelled(input, usual.empty() ? folder : usual, "it has no masks",
+                                       folder, {}, set)) {
       continue;
     }
     PairRules pair;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "reader/base/file.h"
+#include "tools/pack/file_format.h"
 #include "tools/pack/json_document.h"
 #include "tools/pack/layouts/drawn_classes.h"
 #include "tools/pack/layouts/layout_parts.h"
@@ -75,6 +76,8 @@ Result<Annotation> ParseAnnotation(const std::string& text, const std::string& j
   return annotation;
 }
 
+bool IsJson(std::string_view path) { return EndsWith(path, ".json"); }
+
 class LabelmeReader {
  public:
   LabelmeReader(const LayoutInput& input, InputSet* set) : input_(input), set_(set) {}
@@ -83,6 +86,7 @@ class LabelmeReader {
 
  private:
   Status AddFile(const ListedFile& file);
+  Status CheckOtherFolders();
   // Of a file that holds its image.
   Result<Sample> MakeEmbedded(const ListedFile& file, const Annotation& annotation);
 
@@ -140,6 +144,23 @@ Result<Sample> LabelmeReader::MakeEmbedded(const ListedFile& file, const Annotat
   return sample;
 }
 
+// Folders of images that have a split's name and no JSON files.
+Status LabelmeReader::CheckOtherFolders() {
+  for (const std::string& folder : input_.listing.FoldersIn("")) {
+    const auto has = [&](bool (*fits)(std::string_view)) {
+      return FindBelow(input_.listing, folder, fits) != nullptr;
+    };
+    if (UsualSplitName(folder).empty() || has(IsJson) || !has(HasImageExtension)) continue;
+    // Images that JSON files of other folders name.
+    const bool is_used = std::any_of(
+        set_->unlisted.folders.begin(), set_->unlisted.folders.end(),
+        [&](const std::string& used) { return used == folder || BeginsWith(used, folder + "/"); });
+    if (is_used) continue;
+    RETURN_IF_ERROR(LeaveOutUnnamed(input_, folder, "it holds no JSON files of shapes", set_));
+  }
+  return OkStatus();
+}
+
 Status LabelmeReader::Read() {
   set_->labels.form = LabelForm::kLabelme;
   set_->labels.ignore = 255;
@@ -157,6 +178,7 @@ Status LabelmeReader::Read() {
                           " images are not in the folder and are taken from the JSON files, which "
                           "hold them");
   }
+  RETURN_IF_ERROR(CheckOtherFolders());
   RETURN_IF_ERROR(UseDrawnClasses(input_, {labels_.begin(), labels_.end()}, set_));
   for (auto& [name, split] : splits_) {
     RETURN_IF_ERROR(AddOrDivide(name, std::move(split), set_));

@@ -113,6 +113,13 @@ Status AddUnlabelled(const FolderListing& listing, const std::string& images,
   return AddSplit("test", std::move(split), set);
 }
 
+void LeaveOut(const std::string& what, const std::string& why, UnlabelledImages images,
+              InputSet* set) {
+  set->notes.push_back(what + " left out: " + why);
+  images.reason = what + " has no labels: " + why;
+  set->unlabelled.push_back(std::move(images));
+}
+
 }  // namespace
 
 Status LeaveOutUnlabelled(const LayoutInput& input, const std::string& folder,
@@ -130,14 +137,22 @@ Status LeaveOutUnlabelled(const LayoutInput& input, const std::string& folder,
                          ". Add the labels, remove the folder, or choose other splits with "
                          "--split NAME,…");
   }
-  set->notes.push_back("folder " + folder + " left out: " + why);
+  LeaveOut("folder " + folder, why, {images.empty() ? folder : images, {}, ""}, set);
+  return OkStatus();
+}
+
+Status LeaveOutUnnamed(const LayoutInput& input, const std::string& folder, const std::string& why,
+                       InputSet* set) {
+  const std::string split = UsualSplitName(std::string(NameOf(folder)));
+  if (split == "test") return LeaveOutUnlabelled(input, folder, why, set, folder);
+  if (!input.options.LeavesOut(split)) LeaveOut("folder " + folder, why, {folder, {}, ""}, set);
   return OkStatus();
 }
 
 bool WantsUnlabelled(const LayoutInput& input, const std::string& split, const std::string& why,
-                     InputSet* set) {
+                     const std::string& tree, std::set<std::string> files, InputSet* set) {
   if (input.options.Wants(split)) return true;
-  set->notes.push_back("split " + split + " left out: " + why);
+  LeaveOut("split " + split, why, {tree, std::move(files), ""}, set);
   return false;
 }
 

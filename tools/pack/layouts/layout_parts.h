@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,14 +42,20 @@ Status AddSplit(const std::string& folder_name, InputSplit pairs, InputSet* set)
 Status AddOrDivide(const std::string& folder_name, InputSplit pairs, InputSet* set);
 
 // For splits whose labels are not public. True when the split was asked for by name; else notes
-// that it is left out.
+// that it is left out, and its images become inputs that are left out: those of `tree`, and
+// `files`.
 bool WantsUnlabelled(const LayoutInput& input, const std::string& split, const std::string& why,
-                     InputSet* set);
+                     const std::string& tree, std::set<std::string> files, InputSet* set);
 
-// For a folder whose images have no labels. Notes that it is left out; the split test, when it was
-// asked for by name and its images lie in `images`, is added with them. InvalidArgument for the
-// train and val splits, and for others that were asked for.
+// For a folder whose images have no labels. Notes that it is left out, as above; the split test,
+// when it was asked for by name and its images lie in `images`, is added with them. InvalidArgument
+// for the train and val splits, and for others that were asked for.
 Status LeaveOutUnlabelled(const LayoutInput& input, const std::string& folder,
                           const std::string& why, InputSet* set, const std::string& images = "");
+
+// The same for layouts in which annotation files name the images: whatever split the folder is of,
+// it is left out, unless it is test and was asked for.
+Status LeaveOutUnnamed(const LayoutInput& input, const std::string& folder, const std::string& why,
+                       InputSet* set);
 
 }  // namespace shardmill

@@ -88,11 +88,23 @@ bool IsKindOf(const InputSet& set, const std::string& path) {
   return set.holds_arrays ? EndsWith(LowerCase(path), ".npy") : HasImageExtension(path);
 }
 
+bool IsBelow(const std::string& path, const std::string& tree) {
+  return tree.empty() || BeginsWith(path, tree + "/");
+}
+
+// nullptr: it does not belong to a split without labels.
+const std::string* ReasonOfUnlabelled(const InputSet& set, const std::string& path) {
+  for (const UnlabelledImages& images : set.unlabelled) {
+    const bool in_tree = !images.tree.empty() && IsBelow(path, images.tree);
+    if (in_tree || images.files.count(path) > 0) return &images.reason;
+  }
+  return nullptr;
+}
+
 bool IsInput(const UnlistedRule& rule, const std::string& path) {
   if (rule.folders.count(FolderAbove(path)) > 0) return true;
-  return std::any_of(rule.trees.begin(), rule.trees.end(), [&](const std::string& tree) {
-    return tree.empty() || BeginsWith(path, tree + "/");
-  });
+  return std::any_of(rule.trees.begin(), rule.trees.end(),
+                     [&](const std::string& tree) { return IsBelow(path, tree); });
 }
 
 }  // namespace
@@ -119,7 +131,10 @@ Status AddUnlisted(const FolderListing& listing, InputSet* set) {
     if (used.count(file.path) > 0 || !IsKindOf(*set, file.path)) continue;
     ASSIGN_OR_RETURN(std::string key, RecordKey(file.path));
     if (used.count(key) > 0) continue;
-    if (IsInput(set->unlisted, file.path)) {
+    // The layout has noted these.
+    if (const std::string* reason = ReasonOfUnlabelled(*set, file.path)) {
+      problems.push_back({std::move(key), *reason, true});
+    } else if (IsInput(set->unlisted, file.path)) {
       inputs.Add(file.path);
       problems.push_back({std::move(key), set->unlisted.reason, set->unlisted.by_rule});
     } else {

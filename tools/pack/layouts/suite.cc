@@ -80,8 +80,6 @@ Status ReadSuite(const LayoutInput& input, InputSet* set) {
     if (UsualSplitName(folder).empty() || listing.HasFolder(folder + kLabelsSuffix)) continue;
     RETURN_IF_ERROR(LeaveOutUnlabelled(
         input, folder, "there is no " + folder + kLabelsSuffix + " beside it", set, folder));
-    set->unlisted.trees.push_back(folder);
-    set->unlisted.reason = "its folder has no folder of labels";
   }
   return CheckLabelFolders(input);
 }

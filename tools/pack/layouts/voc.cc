@@ -145,8 +145,10 @@ Status VocReader::Read() {
       continue;
     }
     const bool unlabelled = usual == "test" && split.samples.empty() && split.inputs() > 0;
-    if (unlabelled && !WantsUnlabelled(input_, usual, "none of its images has a mask", set_)) {
-      set_->unlisted.reason = "no list of a split that is packed names it";
+    std::set<std::string> files;
+    for (const Problem& problem : split.problems) files.insert(problem.key);
+    if (unlabelled && !WantsUnlabelled(input_, usual, "none of its images has a mask", "",
+                                       std::move(files), set_)) {
       continue;
     }
     RETURN_IF_ERROR(AddSplit(list, std::move(split), set_));

@@ -70,6 +70,12 @@ bool IsSpatial(const FieldSpec& spec) {
 
 bool IsIndexLabel(const FieldSpec& spec) { return spec.encoding == LabelEncoding::kIndex; }
 
+// Whether a pixel that belongs to no class can only be delivered as an ignore value.
+bool NeedsIgnoreValue(const FieldSpec& spec, Delivery delivery) {
+  return IsIndexLabel(spec) ||
+         (spec.encoding != LabelEncoding::kNone && delivery == Delivery::kIndex);
+}
+
 // Elements per pixel: channels, or the class axis of a one-hot label.
 uint64_t PixelElements(const FieldSpec& spec) {
   const bool has_axis =
@@ -153,7 +159,7 @@ Result<FieldPlan> FieldPlanner::Plan(const FieldRequest& request) const {
                                 " has no height and width to move with the image");
   }
   plan.is_spatial = IsSpatial(plan.stored) || request.moves_with_image;
-  RETURN_IF_ERROR(PlanWindow(&plan, &shaped));
+  RETURN_IF_ERROR(PlanWindow(request, &plan, &shaped));
   RETURN_IF_ERROR(PlanPadding(request, shaped, &plan));
   RETURN_IF_ERROR(PlanDelivery(request, shaped, &plan));
   ASSIGN_OR_RETURN(plan.shaped_bytes, BytesWith(shaped, plan.longest));
@@ -162,7 +168,8 @@ Result<FieldPlan> FieldPlanner::Plan(const FieldRequest& request) const {
 }
 
 // What augmentation makes of the shape.
-Status FieldPlanner::PlanWindow(FieldPlan* plan, FieldSpec* shaped) const {
+Status FieldPlanner::PlanWindow(const FieldRequest& request, FieldPlan* plan,
+                                FieldSpec* shaped) const {
   const FieldSpec& stored = plan->stored;
   plan->has_colors = augment.ChangesColors() && stored.role == Role::kImage;
   if (!plan->has_colors && !(augment.MovesPixels() && plan->is_spatial)) return OkStatus();
@@ -174,11 +181,9 @@ Status FieldPlanner::PlanWindow(FieldPlan* plan, FieldSpec* shaped) const {
   if (stored.role == Role::kImage) RETURN_IF_ERROR(CheckAugmentedImage(stored, augment));
   plan->has_window = true;
   double outside = stored.role == Role::kImage ? augment.pad_value : 0;
-  if (IsIndexLabel(stored)) {
-    const std::optional<uint32_t> ignore = dataset.schema().ignore;
-    plan->lacks_pad_element = !ignore.has_value();
-    outside = ignore.value_or(0);
-  }
+  const std::optional<uint32_t> ignore = dataset.schema().ignore;
+  plan->lacks_pad_element = NeedsIgnoreValue(stored, request.delivery) && !ignore.has_value();
+  if (IsIndexLabel(stored)) outside = ignore.value_or(0);
   ASSIGN_OR_RETURN(plan->pad_element, PadElement(stored, outside));
   if (!augment.HasCrop() && !augment.Scales()) return OkStatus();
   if (plan->lacks_pad_element && stored.IsFixedShape() &&
@@ -205,14 +210,16 @@ Status FieldPlanner::PlanPadding(const FieldRequest& request, const FieldSpec& s
   }
   plan->padding = request.padding;
   RETURN_IF_ERROR(CheckPadding(shaped, *plan->padding));
-  double value = plan->padding->value.value_or(0);
-  if (IsIndexLabel(shaped) && !plan->padding->value.has_value()) {
-    if (!dataset.schema().ignore.has_value()) {
-      return InvalidArgumentError(Quoted(shaped) + " is a label, but the data set has no ignore " +
-                                  "value to pad it with; give padding.value");
-    }
-    value = *dataset.schema().ignore;
+  const bool is_index = IsIndexLabel(shaped);
+  const bool has_value = is_index && plan->padding->value.has_value();
+  if (NeedsIgnoreValue(shaped, request.delivery) && !has_value &&
+      !dataset.schema().ignore.has_value()) {
+    return InvalidArgumentError(Quoted(shaped) + " is a label, but the data set has no ignore " +
+                                "value to pad it with; " +
+                                (is_index ? "give padding.value" : "have it delivered as one-hot"));
   }
+  double value = plan->padding->value.value_or(0);
+  if (is_index && !has_value) value = *dataset.schema().ignore;
   ASSIGN_OR_RETURN(plan->pad_element, PadElement(shaped, value));
   plan->lacks_pad_element = false;
   if (plan->padding->lengths.empty()) {

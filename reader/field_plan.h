@@ -57,7 +57,7 @@ struct FieldPlanner {
   Result<FieldPlan> Plan(const FieldRequest& request) const;
 
  private:
-  Status PlanWindow(FieldPlan* plan, FieldSpec* shaped) const;
+  Status PlanWindow(const FieldRequest& request, FieldPlan* plan, FieldSpec* shaped) const;
   Status PlanPadding(const FieldRequest& request, const FieldSpec& shaped, FieldPlan* plan) const;
   Status PlanDelivery(const FieldRequest& request, const FieldSpec& shaped, FieldPlan* plan) const;
   std::vector<int64_t> LongestOf(int field) const;

@@ -246,6 +246,14 @@ TEST(AugmentedBatch, WhatNoTransformFitsIsAnErrorThatSaysSo) {
   ragged.image_is_fixed = true;
   auto refused = BatchLoader::Open(OpenRagged("augmented-fixed", ragged), options);
   EXPECT_NE(refused.status().message().find("no ignore value"), std::string::npos);
+  ragged.label_is_bits = true;
+  const auto one_hot = OpenRagged("augmented-one-hot", ragged);
+  options.fields = {{"image"}, {"label", Delivery::kIndex}};
+  refused = BatchLoader::Open(one_hot, options);
+  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.status().message().find("no ignore value"), std::string::npos);
+  options.fields = {{"image"}, {"label", Delivery::kOneHotU8}};
+  EXPECT_TRUE(BatchLoader::Open(one_hot, options).ok());
   options.fields = {{"number"}};
   refused = BatchLoader::Open(without_ignore, options);
   EXPECT_NE(refused.status().message().find("none of the fields"), std::string::npos);

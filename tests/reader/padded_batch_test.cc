@@ -261,6 +261,15 @@ TEST(PaddedBatch, BadOptionsAreInvalidArgumentThatNamesThem) {
         o->fields = {{"label", Delivery::kIndex, Padding{2, {}, false}}};
       },
       false);
+  no_ignore.label_is_bits = true;
+  const auto one_hot = OpenRagged("padded-one-hot", no_ignore);
+  BatchLoaderOptions options = Options();
+  options.fields = {{"label", Delivery::kOneHotU8, Padding()}};
+  EXPECT_TRUE(BatchLoader::Open(one_hot, options).ok());
+  options.fields = {{"label", Delivery::kIndex, Padding()}};
+  const Status status = BatchLoader::Open(one_hot, options).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("no ignore value"), std::string::npos) << status.message();
   expect("buckets.field", [](O o) { o->buckets.field = "number"; });
   expect("buckets.field", [](O o) { o->buckets.field = "depth"; });
   expect("window_batches", [](O o) { o->buckets = {"features", 0}; });

@@ -33,6 +33,10 @@ RecordSchema SchemaOf(const RaggedOptions& options) {
     image.shape = {9, 7, 3};
     label.shape = {9, 7};
   }
+  if (options.label_is_bits) {
+    label.encoding = LabelEncoding::kOneHotBits;
+    label.shape.push_back(1);
+  }
   FieldSpec number;
   number.name = "number";
   number.dtype = DType::kI64;
@@ -87,7 +91,8 @@ std::vector<uint8_t> RaggedLabel(uint64_t record, const RaggedOptions& options) 
   std::vector<uint8_t> label;
   const int64_t width = LabelWidth(record, options);
   for (int64_t i = 0; i < RaggedHeight(record, options) * width; ++i) {
-    label.push_back(static_cast<uint8_t>(Hash(record, 100 + static_cast<uint64_t>(i)) % kClasses));
+    const uint64_t id = Hash(record, 100 + static_cast<uint64_t>(i)) % kClasses;
+    label.push_back(static_cast<uint8_t>(options.label_is_bits ? 1 << id : id));
   }
   return label;
 }

@@ -20,6 +20,7 @@ struct RaggedOptions {
   Codec image_codec = Codec::kRaw;
   Codec features_codec = Codec::kRaw;
   std::optional<uint32_t> ignore = 255;
+  bool label_is_bits = false;   // one-hot bits instead of an index
   bool image_is_fixed = false;  // 9 x 7 pixels, and the label too
   // The label of this record is one pixel wider than its image.
   std::optional<uint64_t> mismatched_record;

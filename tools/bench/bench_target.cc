@@ -20,9 +20,13 @@ constexpr uint64_t kMostBatch = 4096;
 constexpr uint64_t kPageBytes = 4096;
 
 void AddFields(const RecordSchema& schema, BenchTarget* target) {
+  std::string left_out;
   for (size_t field = 0; field < schema.fields.size(); ++field) {
     const FieldSpec& spec = schema.fields[field];
-    if (!spec.IsFixedShape()) continue;
+    if (!spec.IsFixedShape()) {
+      left_out += (left_out.empty() ? "" : ", ") + spec.name;
+      continue;
+    }
     target->fields.push_back(static_cast<int>(field));
     FieldRequest request;
     request.name = spec.name;
@@ -31,6 +35,7 @@ void AddFields(const RecordSchema& schema, BenchTarget* target) {
     target->description += spec.name + " " + std::string(CodecName(spec.codec));
     target->record_bytes += spec.TensorBytes();
   }
+  if (!left_out.empty()) target->description += " (of varying shape, left out: " + left_out + ")";
 }
 
 void UseWrittenMemory(const BenchTarget& target, BatchLoaderOptions* options) {

@@ -111,8 +111,9 @@ std::string SpeedText(const ReadReport& report, bool colored) {
       table.AddRow(std::move(row));
     }
   }
-  return "In memory, random order, later epochs; loop: bare memcpy or zstd over the same "
-         "records.\nEach turn between two of the loop; medians, and what half of the turns lie "
+  return "In memory, random order, later epochs; loop: bare memcpy, or decoding, over the "
+         "same records.\nEach turn between two of the loop; medians, and what half of the turns "
+         "lie "
          "between\n" +
          table.ToString(kIndent, colored);
 }

@@ -10,6 +10,7 @@ row() { # NAME passed|failed|skipped SECONDS NOTE [KEY=NUMBER...]
   rows+=("$name$between$result$between$seconds$between$note$between$*")
   printf '%-28s %-8s %4s s  %s\n' "$name" "$result" "$seconds" "$note"
   [ "$result" != failed ] || failed=1
+  write_results
 }
 
 number() { # JSON KEY: of a line "KEY": NUMBER; nothing when there is none
@@ -20,31 +21,43 @@ text() { # a JSON string
   local value=$1
   value=${value//\\/\\\\}
   value=${value//\"/\\\"}
-  printf '"%s"' "$(tr -d '\000-\037' <<<"$value")"
+  printf '"%s"' "${value//[[:cntrl:]]/}"
 }
 
 count() { # RESULT: how many rows have it
-  printf '%s\n' "${rows[@]}" | awk -F "$between" -v result="$1" '$2 == result' | wc -l
+  local entry number=0
+  for entry in "${rows[@]}"; do
+    [[ $entry != *"$between$1$between"* ]] || number=$((number + 1))
+  done
+  printf '%s' $number
+}
+
+is_number() { # TEXT
+  [[ $1 =~ ^-?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?$ ]]
 }
 
 write_values() { # KEY=NUMBER...
-  local separator="" value
+  local separator="" value number
   printf '{'
   for value in "$@"; do
     # A number that a failed run did not print is null.
-    printf '%s"%s": %s' "$separator" "${value%%=*}" "$(awk -v text="${value#*=}" \
-      'BEGIN {print text ~ /^-?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?$/ ? text : "null"}')"
+    number=${value#*=}
+    is_number "$number" || number=null
+    printf '%s"%s": %s' "$separator" "${value%%=*}" "$number"
     separator=", "
   done
   printf '}'
 }
 
 write_checks() {
-  local separator="" name result seconds note values
+  local separator="" entry name result seconds note values
   for entry in "${rows[@]}"; do
     IFS=$between read -r name result seconds note values <<<"$entry"
-    printf '%s\n    {"name": %s, "result": "%s", "seconds": %s, "note": %s, "values": ' \
-      "$separator" "$(text "$name")" "$result" "$seconds" "$(text "$note")"
+    printf '%s\n    {"name": ' "$separator"
+    text "$name"
+    printf ', "result": "%s", "seconds": %s, "note": ' "$result" "$seconds"
+    text "$note"
+    printf ', "values": '
     # shellcheck disable=SC2086 # words
     write_values $values
     printf '}'
@@ -64,16 +77,25 @@ write_bandwidths() {
   }' <<<"$bandwidth_rows"
 }
 
-report() { # FILE: writes it, says the sum, and ends with the exit code
-  local passed
-  passed=$(count passed)
+write_results() { # all rows so far
   {
-    printf '{\n  "device": %s,\n  "seconds": %s,\n' "$(text "$device")" "$SECONDS"
-    printf '  "passed": %s,\n  "failed": %s,\n  "skipped": %s,\n' "$passed" "$(count failed)" \
-      "$(count skipped)"
-    printf '  "checks": [%s\n  ],\n' "$(write_checks)"
-    printf '  "bandwidths": [%s\n  ]\n}\n' "$(write_bandwidths)"
-  } >"$1" || failed=1
-  echo "$passed passed, $(count failed) failed, $(count skipped) skipped in $SECONDS s; see $1"
+    printf '{\n  "device": '
+    text "$device"
+    printf ',\n  "seconds": %s,\n  "passed": %s,\n  "failed": %s,\n  "skipped": %s,\n' \
+      "$SECONDS" "$(count passed)" "$(count failed)" "$(count skipped)"
+    printf '  "checks": ['
+    write_checks
+    printf '\n  ],\n  "bandwidths": ['
+    write_bandwidths
+    printf '\n  ]\n}\n'
+  } >"$results" && return 0
+  echo "gpu_check: cannot write $results" >&2
+  failed=1
+  return 1
+}
+
+report() { # says the sum, and ends with the exit code
+  echo "$(count passed) passed, $(count failed) failed, $(count skipped) skipped in $SECONDS s;" \
+    "see $results"
   exit $failed
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proto/checkpoint.pb.h"
+#include "reader/base/interrupt.h"
 #include "reader/base/thread_budget.h"
 #include "reader/base/version.h"
 #include "reader/epoch_order.h"
@@ -45,6 +46,7 @@ Result<std::unique_ptr<OpTable>> OpenCudaOps(const DeviceRequest& request, Devic
                                               : MathMode::kF32;
   wanted.deterministic = request.deterministic;
   wanted.plan_cache = request.plan_cache;
+  wanted.was_interrupted = WasInterrupted;
   ASSIGN_OR_RETURN(auto ops, cuda.plugin->create_ops(wanted, &device->notice));
   device->name = cuda.name;
   device->device_ops = ops.get();
@@ -100,7 +102,7 @@ void NoteCrowd(const DeviceRequest& request, Device* device) {
 
 Result<Device> OpenDevice(const DeviceRequest& request) {
   Device device;
-  if (!request.plan_cache.empty() && (request.name == "cpu" || request.name == "reference")) {
+  if (!request.plan_cache.empty() && request.name != "cuda" && request.name != "auto") {
     return InvalidArgumentError("--plan-cache is for GPUs; leave it out with --device " +
                                 request.name);
   }
@@ -127,6 +129,7 @@ Result<Device> OpenDevice(const DeviceRequest& request) {
                               "; or use --device cpu or auto");
     }
     device.notice = "taking the CPU: " + ops.status().message();
+    if (!request.plan_cache.empty()) device.notice += "; --plan-cache is for GPUs and is not used";
   }
   NoteCrowd(request, &device);
   ASSIGN_OR_RETURN(device.ops, OpenCpuOps(request.precision));

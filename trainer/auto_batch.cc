@@ -30,7 +30,9 @@ Result<std::string> ChoiceText(const TrainSetup& setup, int64_t batch) {
   return "--batch auto: " + std::to_string(batch) +
          (is_all ? ", as large as can be" : ", the largest that fits") +
          (ranks > 1 ? " on all " + std::to_string(ranks) + " ranks" : "") + " (" + memory.Text() +
-         "; " + FormatBytes(static_cast<uint64_t>(free_bytes)) + " were free)";
+         "; " + FormatBytes(static_cast<uint64_t>(free_bytes)) + " were free, " +
+         FormatBytes(static_cast<uint64_t>(memory.reserve)) + " of them are kept for CUDA" +
+         (ranks > 1 ? " and NCCL)" : ")");
 }
 
 }  // namespace
@@ -51,6 +53,12 @@ Result<int64_t> LargestThatFits(int64_t most, const std::function<Result<bool>(i
     (fit ? good : bad) = middle;
   }
   return good;
+}
+
+Result<bool> FitsBesideReserve(const Result<StepMemory>& memory, int64_t free_bytes) {
+  if (memory.status().code() == StatusCode::kInvalidArgument) return false;
+  RETURN_IF_ERROR(memory.status());
+  return memory->ToAllocate() + memory->reserve <= free_bytes;
 }
 
 Result<int64_t> SmallestOf(const std::vector<std::string>& counts) {
@@ -80,15 +88,13 @@ Result<int64_t> LargestOfThisRank(const TrainSetup& setup) {
   ASSIGN_OR_RETURN(const int64_t free_bytes, FreeBytes(setup));
   ASSIGN_OR_RETURN(const int64_t count,
                    LargestThatFits(MostBatch(setup) / step, [&](int64_t count) -> Result<bool> {
-                     // Of several passes one after the other is in memory.
-                     const int64_t batch = count * step / setup.config.accumulate();
-                     ASSIGN_OR_RETURN(const StepMemory memory, StepMemoryOf(setup, batch));
-                     return memory.ToAllocate() <= free_bytes;
+                     return FitsBesideReserve(StepMemoryOf(setup, count * step), free_bytes);
                    }));
   if (count > 0) return count;
   // The setup has been prepared with this batch, so it is another one that lacks memory.
   RETURN_IF_ERROR(CheckStepFits(setup, step));
-  return UnavailableError("--batch auto: a batch of " + std::to_string(step) + " does not fit");
+  return UnavailableError("--batch auto: a batch of " + std::to_string(step) +
+                          " leaves too little for CUDA itself; it may fit if you ask for it");
 }
 
 Result<BatchChoice> ChooseBatch(const TrainRequest& request) {

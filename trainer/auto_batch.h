@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reader/base/status.h"
+#include "trainer/cuda/step/step_memory.h"
 #include "trainer/train_setup.h"
 
 namespace shardmill {
@@ -15,6 +16,10 @@ namespace shardmill {
 // The largest count in [1, most] that fits; 0 when not even one does. What fits must also fit with
 // fewer. Asks about twice the binary logarithm of the answer, and never far beyond it.
 Result<int64_t> LargestThatFits(int64_t most, const std::function<Result<bool>(int64_t)>& fits);
+
+// Whether the memory of a step fits into what is free, and its reserve too. No, where the device
+// has no plan for a convolution of tensors of that size.
+Result<bool> FitsBesideReserve(const Result<StepMemory>& memory, int64_t free_bytes);
 
 // The smallest of the counts that ranks have sent.
 Result<int64_t> SmallestOf(const std::vector<std::string>& counts);

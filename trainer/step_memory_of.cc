@@ -25,11 +25,13 @@ int64_t LabelBytesOf(const DataTask& task) {
 Result<StepMemoryRequest> StepMemoryRequestOf(const TrainSetup& setup, int64_t batch) {
   const RankLayout& layout = setup.communicator->layout();
   const RankSlice slice = SliceForRank(static_cast<uint64_t>(batch), layout.rank, layout.size);
-  const auto rows = static_cast<int64_t>(slice.end - slice.begin);
   const DataTask moved = TrainingTask(setup.task, setup.augment);
   StepMemoryRequest request;
+  request.rows = static_cast<int64_t>(slice.end - slice.begin);
+  request.passes = setup.config.accumulate();
+  request.ranks = layout.size;
   request.images = moved.image;
-  request.images.n = rows;
+  request.images.n = 1;
   Shape stored = setup.task.image;
   if (setup.task.sequences) {
     ASSIGN_OR_RETURN(request.images.w,
@@ -37,20 +39,26 @@ Result<StepMemoryRequest> StepMemoryRequestOf(const TrainSetup& setup, int64_t b
     stored.w = request.images.w;
   }
   stored.n = 1;
-  Shape row = request.images;
-  row.n = 1;
   // Rows come as they are stored, or as the loader has moved them.
-  const int64_t pixels = std::max(stored.Elements(), row.Elements());
-  const int64_t labels = std::max(LabelBytesOf(setup.task), LabelBytesOf(moved));
-  request.batch_bytes = rows * (pixels * ImageTypeBytes(setup.task.image_type) + labels);
+  const int64_t sample = ImageTypeBytes(setup.task.image_type);
+  const int64_t pixels = std::max(stored.Elements(), request.images.Elements());
+  request.label_bytes = std::max(LabelBytesOf(setup.task), LabelBytesOf(moved));
+  request.row_bytes = pixels * sample + request.label_bytes;
   if (setup.val_records > 0 && !setup.task.sequences && !setup.task.SizesVary()) {
+    const RankSlice scored = SliceForRank(
+        static_cast<uint64_t>(EvaluationBatch(batch, request.passes)), layout.rank, layout.size);
     request.evaluation = setup.task.image;
-    request.evaluation.n = std::min(rows, static_cast<int64_t>(setup.val_records));
+    request.evaluation.n = std::min(static_cast<int64_t>(scored.end - scored.begin),
+                                    static_cast<int64_t>(setup.val_records));
+    request.evaluation_row_bytes = stored.Elements() * sample + LabelBytesOf(setup.task);
   }
   ASSIGN_OR_RETURN(request.optimizer, OptimizerOptionsOf(setup.config));
   request.average = setup.config.ema() > 0;
+  request.hard_pixels = setup.config.ohem() > 0;
   return request;
 }
+
+int64_t EvaluationBatch(int64_t batch, int passes) { return std::max<int64_t>(batch / passes, 1); }
 
 Result<StepMemory> StepMemoryOf(const TrainSetup& setup, int64_t batch) {
   ASSIGN_OR_RETURN(const StepMemoryRequest request, StepMemoryRequestOf(setup, batch));

@@ -13,6 +13,10 @@ namespace shardmill {
 // REQUIRES of the setup: config, data set, task, augment and communicator. `batch`: of all ranks.
 Result<StepMemoryRequest> StepMemoryRequestOf(const TrainSetup& setup, int64_t batch);
 
+// How many images are scored at once during a training whose batch is cut into passes: as many as
+// one pass trains on, of all ranks.
+int64_t EvaluationBatch(int64_t batch, int passes);
+
 // Of this rank. REQUIRES: the graph too.
 Result<StepMemory> StepMemoryOf(const TrainSetup& setup, int64_t batch);
 

@@ -23,6 +23,7 @@
 #include "trainer/prediction/evaluation_pictures.h"
 #include "trainer/run_output.h"
 #include "trainer/step_engine.h"
+#include "trainer/step_memory_of.h"
 
 namespace shardmill {
 namespace {
@@ -338,7 +339,7 @@ Status TrainLoop::CloseEpoch() {
 Result<EvaluationEvent> TrainLoop::RunEvaluation() {
   EvaluationOptions options;
   options.split = config_.val_split();
-  options.batch = config_.batch();
+  options.batch = static_cast<uint64_t>(EvaluationBatch(config_.batch(), config_.accumulate()));
   options.io = IoOf(config_);
   options.progress = [this](uint64_t records) {
     console_.Busy("evaluating: " + std::to_string(records) + " of " +

@@ -38,6 +38,17 @@ TEST(LargestThatFits, ErrorEndsTheSearch) {
   EXPECT_EQ(found.status().message(), "the device is lost");
 }
 
+TEST(FitsBesideReserve, TensorsThatNoPlanIsForDoNotFit) {
+  StepMemory memory;
+  memory.arena = 100;
+  memory.reserve = 20;
+  EXPECT_TRUE(*FitsBesideReserve(memory, 120));
+  EXPECT_FALSE(*FitsBesideReserve(memory, 119));
+  EXPECT_FALSE(*FitsBesideReserve(InvalidArgumentError("cuDNN has no plan"), 1000));
+  EXPECT_EQ(FitsBesideReserve(UnavailableError("the device is lost"), 1000).status().message(),
+            "the device is lost");
+}
+
 TEST(SmallestOf, IsThatOfTheTightestRank) {
   EXPECT_EQ(*SmallestOf({"12", "9", "30"}), 9);
   EXPECT_EQ(*SmallestOf({"7"}), 7);
@@ -70,8 +81,11 @@ TEST(LargestOfThisRank, FillsWhatIsFreeAndNotMore) {
   for (const int64_t batch : {1, 3, 10}) {
     const auto memory = StepMemoryOf(*setup, batch);
     ASSERT_TRUE(memory.ok());
-    runtime->set_device_bytes(used + memory->ToAllocate());
+    EXPECT_GE(memory->reserve, kCodeReserve);
+    runtime->set_device_bytes(used + memory->ToAllocate() + memory->reserve);
     EXPECT_EQ(*LargestOfThisRank(*setup), batch);
+    // A batch that is asked for may take what is kept.
+    runtime->set_device_bytes(used + memory->ToAllocate());
     EXPECT_TRUE(CheckStepFits(*setup, batch).ok());
     EXPECT_FALSE(CheckStepFits(*setup, batch + 1).ok());
   }
@@ -79,6 +93,43 @@ TEST(LargestOfThisRank, FillsWhatIsFreeAndNotMore) {
   const Status status = LargestOfThisRank(*setup).status();
   EXPECT_EQ(status.code(), StatusCode::kUnavailable);
   EXPECT_NE(status.message().find("out of GPU memory"), std::string::npos) << status.message();
+}
+
+// Each pass is as large as the largest batch without passes, or nearly: what all of them share is
+// in memory once more.
+TEST(LargestOfThisRank, PassesMakeRoomForLargerBatches) {
+  const auto self = CreateSelfCommunicator();
+  TrainRequest request = Request(self.get(), "cuda-host");
+  request.given.set_accumulate(3);
+  auto setup = PrepareTraining(request);
+  ASSERT_TRUE(setup.ok()) << setup.status().ToString();
+  auto* const runtime = static_cast<RecordingRuntime*>(setup->device.device_ops->runtime());
+  const int64_t used = (int64_t{1} << 40) - *runtime->FreeBytes();
+  const auto memory = StepMemoryOf(*setup, 12);
+  ASSERT_TRUE(memory.ok());
+  runtime->set_device_bytes(used + memory->ToAllocate() + memory->reserve);
+  EXPECT_EQ(*LargestOfThisRank(*setup), 4);  // times three
+}
+
+TEST(LargestOfThisRank, WhatOnlyTheReserveWouldHoldIsNotChosen) {
+  const auto self = CreateSelfCommunicator();
+  auto setup = PrepareTraining(Request(self.get(), "cuda-host"));
+  ASSERT_TRUE(setup.ok()) << setup.status().ToString();
+  auto* const runtime = static_cast<RecordingRuntime*>(setup->device.device_ops->runtime());
+  const int64_t used = (int64_t{1} << 40) - *runtime->FreeBytes();
+  const auto memory = StepMemoryOf(*setup, 1);
+  ASSERT_TRUE(memory.ok());
+  runtime->set_device_bytes(used + memory->ToAllocate() + memory->reserve - 1);
+  const Status status = LargestOfThisRank(*setup).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_NE(status.message().find("it may fit if you ask for it"), std::string::npos);
+}
+
+TEST(EvaluationBatch, IsThatOfAPass) {
+  EXPECT_EQ(EvaluationBatch(16, 1), 16);
+  EXPECT_EQ(EvaluationBatch(16, 4), 4);
+  EXPECT_EQ(EvaluationBatch(7, 2), 3);
+  EXPECT_EQ(EvaluationBatch(2, 3), 1);
 }
 
 TEST(ChooseBatch, ChoosesTheSameEachTimeAndLeavesNothing) {

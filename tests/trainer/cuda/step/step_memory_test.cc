@@ -10,8 +10,10 @@ namespace {
 
 StepMemoryRequest RequestOf(int64_t rows) {
   StepMemoryRequest request;
-  request.images = {rows, 16, 24, 3};
-  request.batch_bytes = request.images.Elements() + request.images.Pixels();
+  request.images = {1, 16, 24, 3};
+  request.rows = rows;
+  request.label_bytes = request.images.Pixels();
+  request.row_bytes = request.images.Elements() + request.label_bytes;
   return request;
 }
 
@@ -27,8 +29,57 @@ TEST(StepMemory, NumbersAreThoseThatTheGraphAllocates) {
   // AdamW has two moments.
   EXPECT_EQ(memory->optimizer, 2 * 4 * store.parameter_elements());
   EXPECT_EQ(memory->parameters, 4 * (2 * store.parameter_elements() + store.statistic_elements()));
-  EXPECT_GE(memory->input, 2 * 4 * 16 * 24 * 4);
+  EXPECT_GE(memory->input, 2 * 4 * 16 * 24 * 4 + 4 * 16 * 24);
+  EXPECT_EQ(memory->evaluation, 0);
   EXPECT_EQ(memory->ToAllocate(), memory->arena + memory->optimizer + memory->input);
+}
+
+// Of several passes the activations are those of the larger ones, the batch comes as a whole, and
+// the gradients of the passes before are kept.
+TEST(StepMemory, PassesAreCountedAsTheyRun) {
+  const auto ops = CreateHostKernelOps(ElementType::kF32, KernelOrder::kAscending);
+  const auto graph = MakeGraph(SmallUnet(), ops.get(), PixelOptions());
+  StepMemoryRequest request = RequestOf(5);
+  const auto whole = MeasureStep(graph.get(), request);
+  request.passes = 2;
+  const auto cut = MeasureStep(graph.get(), request);
+  const auto three = MeasureStep(graph.get(), RequestOf(3));
+  ASSERT_TRUE(whole.ok() && cut.ok() && three.ok());
+  EXPECT_EQ(cut->arena, three->arena);
+  EXPECT_EQ(whole->input - cut->input, 2 * request.label_bytes);
+  EXPECT_EQ(cut->optimizer - whole->optimizer, 4 * graph->parameters().parameter_elements());
+}
+
+TEST(StepMemory, HardPixelsHaveAProbabilityEach) {
+  const auto ops = CreateHostKernelOps(ElementType::kF32, KernelOrder::kAscending);
+  const auto graph = MakeGraph(SmallUnet(), ops.get(), PixelOptions());
+  StepMemoryRequest request = RequestOf(4);
+  request.passes = 2;
+  const auto plain = MeasureStep(graph.get(), request);
+  request.hard_pixels = true;
+  const auto hard = MeasureStep(graph.get(), request);
+  ASSERT_TRUE(plain.ok() && hard.ok());
+  EXPECT_EQ(hard->ToAllocate() - plain->ToAllocate(), 2 * 16 * 24 * 4);
+}
+
+TEST(StepMemory, EvaluationIsCountedAndTheReserveIsNotAllocated) {
+  const auto ops = CreateHostKernelOps(ElementType::kF32, KernelOrder::kAscending);
+  const auto graph = MakeGraph(SmallUnet(), ops.get(), PixelOptions());
+  StepMemoryRequest request = RequestOf(2);
+  const auto alone = MeasureStep(graph.get(), request);
+  request.evaluation = {64, 16, 24, 3};
+  request.evaluation_row_bytes = request.row_bytes;
+  request.ranks = 2;
+  const auto both = MeasureStep(graph.get(), request);
+  ASSERT_TRUE(alone.ok() && both.ok());
+  ASSERT_TRUE(graph->Prepare(request.evaluation, Phase::kEvaluation).ok());
+  EXPECT_EQ(both->arena, graph->arena_bytes());
+  EXPECT_GT(both->arena, alone->arena);
+  // Images, labels, and predictions of two bytes.
+  EXPECT_EQ(both->evaluation, 64 * 16 * 24 * (3 + 1 + 2));
+  EXPECT_EQ(both->ToAllocate(), both->arena + both->optimizer + both->input + both->evaluation);
+  EXPECT_EQ(alone->reserve, kCodeReserve);
+  EXPECT_EQ(both->reserve, kCodeReserve + kRanksReserve);
 }
 
 TEST(StepMemory, AverageAndBf16AreCounted) {

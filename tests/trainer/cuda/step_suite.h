@@ -17,6 +17,7 @@ class StepSuite {
   // The inputs are always the same.
   std::vector<SuiteResult> Run() {
     RunNormAndAverage();
+    RunPasses();
     for (const UpdateRule rule :
          {UpdateRule::kPlainSgd, UpdateRule::kMomentumSgd, UpdateRule::kNesterovSgd,
           UpdateRule::kAdam, UpdateRule::kRmsProp}) {
@@ -59,6 +60,23 @@ class StepSuite {
     auto* narrow = static_cast<Bfloat16*>(tensors_.New(2 * kElements));
     Succeed(steps_.Narrow(tensors_.stream(), kElements, average, narrow));
     tensors_.KeepClasses("bits of the average", narrow, kElements);
+  }
+
+  // Two passes over a batch, of an odd number of elements.
+  void RunPasses() {
+    const float* values = tensors_.Vector("values", kElements);
+    float* sums = tensors_.NewVector(kElements);
+    auto* numbers = static_cast<double*>(tensors_.New(4 * sizeof(double)));
+    const double host_numbers[] = {3.5, 0.25, 7, 0.125};
+    Succeed(tensors_.ops().CopyFromHost(tensors_.stream(), host_numbers, sizeof(host_numbers),
+                                        numbers));
+    Succeed(tensors_.stream().Synchronize());
+    Succeed(steps_.AddUp(tensors_.stream(), kElements, true, values, sums));
+    Succeed(steps_.AddUp(tensors_.stream(), kElements - 3, false, values + 1, sums + 2));
+    Succeed(steps_.AddNumbers(tensors_.stream(), 2, numbers + 2, numbers));
+    Succeed(steps_.Divide(tensors_.stream(), kElements, numbers, sums));
+    tensors_.KeepVector("sum of two passes", sums, kElements);
+    tensors_.KeepDoubles("sums of numbers", numbers, 2);
   }
 
   void RunUpdate(UpdateRule rule) {

@@ -23,6 +23,9 @@ template cudaError_t LaunchOnDevice(cudaStream_t, int64_t,
 template cudaError_t LaunchOnDevice(cudaStream_t, int64_t, const UpdateKernel<UpdateRule::kAdam>&);
 template cudaError_t LaunchOnDevice(cudaStream_t, int64_t,
                                     const UpdateKernel<UpdateRule::kRmsProp>&);
+template cudaError_t LaunchOnDevice(cudaStream_t, int64_t, const AddUpKernel&);
+template cudaError_t LaunchOnDevice(cudaStream_t, int64_t, const AddNumbersKernel&);
+template cudaError_t LaunchOnDevice(cudaStream_t, int64_t, const DivideKernel&);
 template cudaError_t LaunchOnDevice(cudaStream_t, int64_t, const AverageKernel&);
 template cudaError_t LaunchOnDevice(cudaStream_t, int64_t, const NarrowKernel&);
 

@@ -66,6 +66,48 @@ struct FinishNorm {
   }
 };
 
+// What the passes over one batch leave is added up: sums += values, or sums = values of the first
+// pass; one index: four elements.
+struct AddUpKernel {
+  int64_t elements;
+  bool is_first;
+  const float* values;
+  float* sums;
+
+  SHARDMILL_HD void operator()(int64_t index) const {
+    const Span<float> span(index, elements);
+    Group<float> group = LoadGroup(values + span.first, span.count);
+    if (!is_first) {
+      const Group<float> before = LoadGroup(sums + span.first, span.count);
+      for (int i = 0; i < Group<float>::kWidth; ++i) group[i] += before[i];
+    }
+    StoreGroup(group, span.count, sums + span.first);
+  }
+};
+
+// sums += values, for numbers of which there are few; one index: one number.
+struct AddNumbersKernel {
+  const double* values;
+  double* sums;
+
+  SHARDMILL_HD void operator()(int64_t index) const { sums[index] += values[index]; }
+};
+
+// values /= *weight, or 0 where that is not above 0; one index: four elements.
+struct DivideKernel {
+  int64_t elements;
+  const double* weight;
+  float* values;
+
+  SHARDMILL_HD void operator()(int64_t index) const {
+    const float factor = *weight > 0 ? static_cast<float>(1 / *weight) : 0.0f;
+    const Span<float> span(index, elements);
+    Group<float> group = LoadGroup(values + span.first, span.count);
+    for (int i = 0; i < Group<float>::kWidth; ++i) group[i] *= factor;
+    StoreGroup(group, span.count, values + span.first);
+  }
+};
+
 // The state of an optimizer over one flat buffer, whose parts follow one another.
 struct UpdateBuffers {
   int64_t elements;

@@ -29,6 +29,12 @@ class DeviceOpTable : public OpTable {
   virtual Status MoveAverage(Stream& stream, int64_t elements, const StepNumbers* step,
                              const float* values, float* average) = 0;
 
+  // Of a batch in several passes; see StepOps.
+  virtual Status AddUp(Stream& stream, int64_t elements, bool is_first, const float* values,
+                       float* sums) = 0;
+  virtual Status AddNumbers(Stream& stream, int64_t count, const double* values, double* sums) = 0;
+  virtual Status Divide(Stream& stream, int64_t elements, const double* weight, float* values) = 0;
+
   // What ranks add up of batch norm: doubles made of two vectors per channel, and vectors made of
   // the sums. Moments: the sums of x, then of its squares, over this rank's pixels, from mean and
   // variance; and back, over all pixels.
@@ -68,6 +74,17 @@ class DeviceKernelOps final : public KernelLayers<Backend> {
   Status MoveAverage(Stream& stream, int64_t elements, const StepNumbers* step, const float* values,
                      float* average) override {
     return Steps().MoveAverage(stream, elements, step, values, average);
+  }
+
+  Status AddUp(Stream& stream, int64_t elements, bool is_first, const float* values,
+               float* sums) override {
+    return Steps().AddUp(stream, elements, is_first, values, sums);
+  }
+  Status AddNumbers(Stream& stream, int64_t count, const double* values, double* sums) override {
+    return Steps().AddNumbers(stream, count, values, sums);
+  }
+  Status Divide(Stream& stream, int64_t elements, const double* weight, float* values) override {
+    return Steps().Divide(stream, elements, weight, values);
   }
 
   Status PackMoments(Stream& stream, int64_t channels, int64_t pixels, const float* mean,

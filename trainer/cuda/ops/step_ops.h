@@ -109,6 +109,21 @@ class StepOps {
                            AverageKernel{elements, step, values, average});
   }
 
+  // Of several passes over one batch: sums = values of the first, sums += values of the others.
+  Status AddUp(Stream& stream, int64_t elements, bool is_first, const float* values, float* sums) {
+    return backend_.Launch(stream, GroupsOf<float>(elements),
+                           AddUpKernel{elements, is_first, values, sums});
+  }
+  // sums += values
+  Status AddNumbers(Stream& stream, int64_t count, const double* values, double* sums) {
+    return backend_.Launch(stream, count, AddNumbersKernel{values, sums});
+  }
+  // values /= *weight; 0 where the weight is.
+  Status Divide(Stream& stream, int64_t elements, const double* weight, float* values) {
+    return backend_.Launch(stream, GroupsOf<float>(elements),
+                           DivideKernel{elements, weight, values});
+  }
+
   // Copies weights to bf16.
   Status Narrow(Stream& stream, int64_t elements, const float* values, Bfloat16* narrow) {
     return backend_.Launch(stream, GroupsOf<Bfloat16>(elements),

@@ -47,6 +47,7 @@ DeviceStep::DeviceStep(Graph* graph, DeviceOpTable* ops, DeviceCommunicator* ran
 
 Status DeviceStep::Start() {
   ASSIGN_OR_RETURN(state_, DeviceState::Create(&graph_.parameters(), &ops_, options_.state));
+  if (HasPasses()) RETURN_IF_ERROR(pass_sums_.Create(&ops_, &graph_.parameters()));
   const int dropout_layers = static_cast<int>(step_.DropoutKeys(0).size());
   RETURN_IF_ERROR(block_.Create(&ops_, &runtime_, kMostPending, dropout_layers));
   if (dropout_layers > 0) step_.set_dropout_keys(block_.keys());
@@ -75,6 +76,12 @@ Status DeviceStep::StartRanks() {
                                                      store.parameter_elements(), ranges, buckets));
   norm_sums_.emplace(&ops_, &step_.stream(), ranks_);
   step_.set_norm_sums(&*norm_sums_);
+  graphs_.set_ranks(
+      {[this](std::string_view message) { return ranks_->Gather(message, "graph of the step"); },
+       [this] {
+         ranks_->ForgetCaptured();
+         buckets_->Forget();
+       }});
   return OkStatus();
 }
 
@@ -82,9 +89,11 @@ DeviceStep::~DeviceStep() {
   // The graph may live on.
   step_.set_dropout_keys(nullptr);
   step_.set_norm_sums(nullptr);
-  // What fails here has failed before, and then the device is lost.
-  if (!step_.stream().Synchronize().ok()) return;
-  input_.reset();  // waits for the copies, which read the moves
+  // Where the job has failed, this ends the sums that wait for other ranks.
+  const Status job = ranks_ == nullptr ? OkStatus() : ranks_->Progress();
+  // What fails here has failed before, and then the device is lost: it is asked for nothing.
+  if (!runtime_.Drain().ok()) return;
+  input_.reset();
   if (pinned_moves_ != nullptr && !runtime_.FreePinned(pinned_moves_).ok()) return;
 }
 
@@ -147,44 +156,62 @@ Status DeviceStep::Enqueue(double rate, bool stop) {
   const Pushed batch = pushed_.front();
   pushed_.pop_front();
   ASSIGN_OR_RETURN(const InputPath::DevicePieces pieces, input_->Take(stream_));
+  if (ranks_ != nullptr) ranks_->set_step(static_cast<int64_t>(batch.rows.images.step) + 1);
   RETURN_IF_ERROR(Upload(batch, rate, stop));
-  ImageBatch images = batch.rows.images;
-  images.shape.h = batch.height;
-  images.shape.w = batch.width;
-  if (norm_sums_) norm_sums_->SetRows(images.shape.n, batch.rows.global_rows);
-  RETURN_IF_ERROR(step_.Begin(images));
-  RETURN_IF_ERROR(GrowMovedLabels(batch));
-  if (step_.arena() != arena_) RETURN_IF_ERROR(graphs_.Forget());
-  arena_ = step_.arena();
-  RETURN_IF_ERROR(Run(batch, pieces));
+  const std::vector<StepPass> passes =
+      CutPasses(Place(batch, pieces), options_.passes, ranks_ == nullptr ? 1 : ranks_->size());
+  RETURN_IF_ERROR(PlanPasses(passes));
+  RETURN_IF_ERROR(Run(KeyOf(batch, pieces), passes));
   RETURN_IF_ERROR(input_->Release(stream_));
   RETURN_IF_ERROR(block_.Download(stream_, enqueued_));
   ++enqueued_;
   return OkStatus();
 }
 
-// Room for the labels of the largest batch so far that is moved.
-Status DeviceStep::GrowMovedLabels(const Pushed& batch) {
-  if (!batch.moves) return OkStatus();
-  LabelBatch labels = batch.rows.labels;
-  labels.h = batch.height;
-  labels.w = batch.width;
-  if (moved_labels_.bytes() >= BytesOf(labels)) return OkStatus();
-  RETURN_IF_ERROR(step_.stream().Synchronize());
-  RETURN_IF_ERROR(graphs_.Forget());
-  ASSIGN_OR_RETURN(moved_labels_, DeviceBuffer::Create(&ops_, BytesOf(labels)));
+StepBatch DeviceStep::Place(const Pushed& batch, const InputPath::DevicePieces& pieces) {
+  StepBatch placed;
+  placed.rows = batch.rows;
+  placed.rows.images.data = pieces[0];
+  placed.rows.labels.data = pieces[1];
+  placed.rows.labels.row_weights = static_cast<const float*>(pieces[2]);
+  placed.moves = static_cast<const InputRow*>(pieces[3]);
+  placed.height = batch.height;
+  placed.width = batch.width;
+  return placed;
+}
+
+// All memory that the step needs is there before it is captured.
+Status DeviceStep::PlanPasses(const std::vector<StepPass>& passes) {
+  for (const StepPass& pass : passes) {
+    RETURN_IF_ERROR(BeginPass(pass));
+    RETURN_IF_ERROR(GrowMovedLabels(pass));
+  }
+  if (step_.arena() != arena_) RETURN_IF_ERROR(graphs_.Forget());
+  arena_ = step_.arena();
   return OkStatus();
 }
 
-Status DeviceStep::Run(const Pushed& batch, const InputPath::DevicePieces& pieces) {
-  const Placed placed = Place(batch, pieces);
+Status DeviceStep::BeginPass(const StepPass& pass) {
+  if (norm_sums_) norm_sums_->SetRows(pass.images.shape.n, pass.batch.rows.global_rows);
+  return step_.Begin(pass.images);
+}
+
+// Room for the labels of the largest pass so far that is moved.
+Status DeviceStep::GrowMovedLabels(const StepPass& pass) {
+  if (!pass.moves_labels || moved_labels_.bytes() >= BytesOf(pass.labels)) return OkStatus();
+  RETURN_IF_ERROR(step_.stream().Synchronize());
+  RETURN_IF_ERROR(graphs_.Forget());
+  ASSIGN_OR_RETURN(moved_labels_, DeviceBuffer::Create(&ops_, BytesOf(pass.labels)));
+  return OkStatus();
+}
+
+Status DeviceStep::Run(const std::string& key, const std::vector<StepPass>& passes) {
   std::string why;
   if (options_.capture && step_.CanBeCaptured(&why)) {
-    return graphs_.Run(KeyOf(batch, pieces), stream_,
-                       [&](StreamHandle) { return EnqueueStep(batch, placed); });
+    return graphs_.Run(key, stream_, [&](StreamHandle) { return EnqueueStep(passes); });
   }
   note_ = "the step runs without a CUDA graph: " + (why.empty() ? "it was not asked for" : why);
-  return EnqueueStep(batch, placed);
+  return EnqueueStep(passes);
 }
 
 // All that decides what a step launches and which memory it uses.
@@ -202,57 +229,46 @@ std::string DeviceStep::KeyOf(const Pushed& batch, const InputPath::DevicePieces
   return key;
 }
 
-DeviceStep::Placed DeviceStep::Place(const Pushed& batch, const InputPath::DevicePieces& pieces) {
-  Placed placed;
-  placed.images = pieces[0];
-  placed.moves = static_cast<const InputRow*>(pieces[3]);
-  placed.stored = batch.rows.labels;
-  placed.stored.data = pieces[1];
-  placed.stored.row_weights = static_cast<const float*>(pieces[2]);
-  placed.labels = placed.stored;
-  // Labels of one pixel per image stay as they are.
-  const bool moves_labels = batch.moves && placed.stored.h == batch.rows.images.shape.h &&
-                            placed.stored.w == batch.rows.images.shape.w;
-  if (moves_labels) {
-    placed.labels.data = moved_labels_.data();
-    placed.labels.h = batch.height;
-    placed.labels.w = batch.width;
+Status DeviceStep::EnqueueStep(const std::vector<StepPass>& passes) {
+  for (const StepPass& pass : passes) {
+    const PassPlace place = {&pass == &passes.front(), &pass == &passes.back()};
+    // The only pass was begun when it was planned.
+    if (HasPasses()) RETURN_IF_ERROR(BeginPass(pass));
+    RETURN_IF_ERROR(EnqueueInput(pass));
+    RETURN_IF_ERROR(EnqueueForward());
+    RETURN_IF_ERROR(EnqueueLoss(pass));
+    RETURN_IF_ERROR(EnqueueBackward(place));
   }
-  return placed;
-}
-
-Status DeviceStep::EnqueueStep(const Pushed& batch, const Placed& placed) {
-  RETURN_IF_ERROR(EnqueueInput(batch, placed));
-  RETURN_IF_ERROR(EnqueueForward());
-  RETURN_IF_ERROR(EnqueueLoss(batch, placed));
-  RETURN_IF_ERROR(EnqueueBackward());
+  RETURN_IF_ERROR(EnqueueSums());
   return EnqueueUpdate();
 }
 
-Status DeviceStep::EnqueueInput(const Pushed& batch, const Placed& placed) {
+Status DeviceStep::EnqueueInput(const StepPass& pass) {
+  const ImageBatch& stored = pass.batch.rows.images;
+  const LabelBatch& labels = pass.batch.rows.labels;
   InputCall call;
-  call.source = batch.rows.images.shape;
-  call.output = {call.source.n, batch.height, batch.width, call.source.c};
-  call.type = batch.rows.images.type;
-  call.images = placed.images;
-  call.rows = placed.moves;
+  call.source = stored.shape;
+  call.output = pass.images.shape;
+  call.type = stored.type;
+  call.images = stored.data;
+  call.rows = pass.batch.moves;
   call.sums = static_cast<uint64_t*>(window_sums_.data());
   call.outside = options_.outside;
   call.mean = step_.image_mean();
   call.inverse_deviation = step_.inverse_deviation();
-  std::vector<MemorySpan> reads = {{placed.images, BytesOf(batch.rows.images)}};
+  std::vector<MemorySpan> reads = {{stored.data, BytesOf(stored)}};
   std::vector<MemorySpan> writes = {Arena()};
-  if (batch.moves) {
-    reads.push_back({placed.moves, call.source.n * static_cast<int64_t>(sizeof(InputRow))});
+  if (call.rows != nullptr) {
+    reads.push_back({call.rows, call.source.n * static_cast<int64_t>(sizeof(InputRow))});
     writes.push_back({window_sums_.data(), window_sums_.bytes()});
   }
-  if (placed.labels.data != placed.stored.data) {
-    call.labels.type = placed.stored.type;
-    call.labels.labels = placed.stored.data;
+  if (pass.moves_labels) {
+    call.labels.type = labels.type;
+    call.labels.labels = labels.data;
     call.labels.outside = options_.outside_label;
-    call.labels.moved = const_cast<void*>(placed.labels.data);
-    reads.push_back({placed.stored.data, BytesOf(placed.stored)});
-    writes.push_back({placed.labels.data, BytesOf(placed.labels)});
+    call.labels.moved = moved_labels_.data();
+    reads.push_back({labels.data, BytesOf(labels)});
+    writes.push_back({moved_labels_.data(), BytesOf(pass.labels)});
   }
   call.y = step_.input();
   return Launch("input", std::move(reads), std::move(writes),
@@ -269,23 +285,37 @@ Status DeviceStep::EnqueueForward() {
   return OkStatus();
 }
 
-Status DeviceStep::EnqueueLoss(const Pushed& batch, const Placed& placed) {
+Status DeviceStep::EnqueueLoss(const StepPass& pass) {
   StepBlock* const block = block_.device();
-  std::vector<MemorySpan> reads = {{placed.labels.data, BytesOf(placed.labels)}};
-  if (placed.labels.row_weights != nullptr) {
-    reads.push_back(
-        {placed.labels.row_weights, batch.rows.labels.n * static_cast<int64_t>(sizeof(float))});
+  LabelBatch labels = pass.labels;
+  if (pass.moves_labels) labels.data = moved_labels_.data();
+  std::vector<MemorySpan> reads = {{labels.data, BytesOf(labels)}};
+  if (labels.row_weights != nullptr) {
+    reads.push_back({labels.row_weights, labels.n * static_cast<int64_t>(sizeof(float))});
   }
+  if (HasPasses()) return EnqueueLossOfPass(labels, std::move(reads));
   RETURN_IF_ERROR(Launch("weight of the labels", reads, {Arena(), {&block->weight, kPerDouble}},
-                         [&] { return step_.LossWeight(placed.labels, &block->weight); }));
+                         [&] { return step_.LossWeight(labels, &block->weight); }));
   // The weight first: the gradient is that of the mean over all ranks.
   RETURN_IF_ERROR(SumOverRanks(&block->weight, 1, "weight of the labels"));
   reads.push_back({&block->weight, kPerDouble});
   return Launch("loss", reads, {Arena(), {&block->loss, kPerDouble}},
-                [&] { return step_.Loss(placed.labels, &block->weight, &block->loss); });
+                [&] { return step_.Loss(labels, &block->weight, &block->loss); });
 }
 
-Status DeviceStep::EnqueueBackward() {
+// The gradient is that of the sum of the losses: the weight of the batch is known behind the last
+// pass.
+Status DeviceStep::EnqueueLossOfPass(const LabelBatch& labels, std::vector<MemorySpan> reads) {
+  StepBlock* const block = block_.device();
+  RETURN_IF_ERROR(Launch("weight of a pass", reads, {Arena(), {&block->pass_weight, kPerDouble}},
+                         [&] { return step_.LossWeight(labels, &block->pass_weight); }));
+  reads.push_back({&block->one, kPerDouble});
+  RETURN_IF_ERROR(Launch("loss", reads, {Arena(), {&block->pass_loss, kPerDouble}},
+                         [&] { return step_.Loss(labels, &block->one, &block->pass_loss); }));
+  return pass_sums_.AddNumbers(step_.stream(), block);
+}
+
+Status DeviceStep::EnqueueBackward(const PassPlace& place) {
   const ParameterStore& store = graph_.parameters();
   for (int layer = step_.layers() - 1; layer >= 0; --layer) {
     const std::vector<int> parameters = step_.ParametersOf(layer);
@@ -297,17 +327,34 @@ Status DeviceStep::EnqueueBackward() {
     }
     RETURN_IF_ERROR(Launch("backward", std::move(reads), std::move(writes),
                            [&] { return step_.Backward(layer); }));
-    for (const int parameter : parameters) {
-      if (buckets_ != nullptr) RETURN_IF_ERROR(buckets_->MarkFinal(parameter));
+    if (place.is_last) RETURN_IF_ERROR(EnqueueGradientsDone(parameters));
+  }
+  return place.is_last ? OkStatus() : pass_sums_.Keep(step_.stream(), place.is_first);
+}
+
+// Of the last pass: with what the passes before it left, they are those of the step.
+Status DeviceStep::EnqueueGradientsDone(const std::vector<int>& parameters) {
+  for (const int parameter : parameters) {
+    const ParameterInfo& info = graph_.parameters().parameters()[parameter];
+    if (HasPasses()) {
+      RETURN_IF_ERROR(pass_sums_.AddKept(step_.stream(), info.offset, info.offset + info.elements));
     }
+    if (buckets_ != nullptr) RETURN_IF_ERROR(buckets_->MarkFinal(parameter));
   }
   return OkStatus();
 }
 
-Status DeviceStep::EnqueueUpdate() {
+// Gradients and loss of all ranks.
+Status DeviceStep::EnqueueSums() {
   StepBlock* const block = block_.device();
   if (buckets_ != nullptr) RETURN_IF_ERROR(buckets_->Finish());
-  RETURN_IF_ERROR(SumOverRanks(&block->loss, 2, "loss"));
+  if (!HasPasses()) return SumOverRanks(&block->loss, 2, "loss");
+  RETURN_IF_ERROR(SumOverRanks(&block->weight, 3, "loss"));
+  return pass_sums_.Divide(step_.stream(), block);
+}
+
+Status DeviceStep::EnqueueUpdate() {
+  StepBlock* const block = block_.device();
   std::vector<MemorySpan> norm = state_->Norm();
   norm.push_back(block_.Span());
   RETURN_IF_ERROR(Launch("norm", {state_->Gradients(), {&block->loss, kPerDouble}}, norm, [&] {

@@ -8,9 +8,10 @@
 // is captured as a graph where it can be (see step_graph.h) and launched as one.
 //
 // The host waits for nothing but the outcome of a step that it asks for, and asks one step late:
-// the device always has work. So what is wrong with a step is known when the next one is under
-// way; a loss or gradient that is not finite stops the update of its step and of all later ones on
-// the device itself.
+// the device always has work. With several ranks it also asks the others, before it enqueues a
+// step, whether all of them can launch it as a graph. So what is wrong with a step is known when
+// the next one is under way; a loss or gradient that is not finite stops the update of its step and
+// of all later ones on the device itself.
 //
 // A step is Push, Enqueue, and Await at some time; at most kMostPending steps may be enqueued and
 // not yet awaited. One thread at a time.
@@ -33,8 +34,10 @@
 #include "trainer/cuda/runtime/input_path.h"
 #include "trainer/cuda/runtime/step_graph.h"
 #include "trainer/cuda/step/device_state.h"
+#include "trainer/cuda/step/pass_sums.h"
 #include "trainer/cuda/step/rank_norm_sums.h"
 #include "trainer/cuda/step/step_block.h"
+#include "trainer/cuda/step/step_passes.h"
 #include "trainer/graph.h"
 #include "trainer/graph_step.h"
 #include "trainer/optimizer.h"
@@ -49,6 +52,9 @@ struct DeviceStepOptions {
   // What lies over the edges of the images where rows are moved.
   float outside = 0;
   int64_t outside_label = 0;
+  // Into how many passes a batch is cut: forward and backward one after the other, gradients and
+  // losses added up, one update.
+  int passes = 1;
   bool capture = true;
 };
 
@@ -98,36 +104,39 @@ class DeviceStep {
   int64_t graphs_launched() const { return graphs_.launched(); }
 
  private:
+  // Of a pass among those of its step.
+  struct PassPlace {
+    bool is_first = true, is_last = true;
+  };
   // What a batch is, beside its memory on the device.
   struct Pushed {
     BatchRows rows;
     bool moves = false;
     int64_t height = 0, width = 0;
   };
-  // The addresses of a batch on the device.
-  struct Placed {
-    const void* images = nullptr;
-    const InputRow* moves = nullptr;
-    LabelBatch stored;  // labels as they came
-    LabelBatch labels;  // and as the loss takes them
-  };
   DeviceStep(Graph* graph, DeviceOpTable* ops, DeviceCommunicator* ranks,
              const DeviceStepOptions& options);
   Status Start();
   Status StartRanks();
   Result<const InputRow*> KeepMoves(const std::vector<InputRow>& moves);
-  Placed Place(const Pushed& batch, const InputPath::DevicePieces& pieces);
+  static StepBatch Place(const Pushed& batch, const InputPath::DevicePieces& pieces);
   Status Upload(const Pushed& batch, double rate, bool stop);
-  Status GrowMovedLabels(const Pushed& batch);
+  Status PlanPasses(const std::vector<StepPass>& passes);
+  Status GrowMovedLabels(const StepPass& pass);
   std::string KeyOf(const Pushed& batch, const InputPath::DevicePieces& pieces) const;
-  Status Run(const Pushed& batch, const InputPath::DevicePieces& pieces);
+  Status Run(const std::string& key, const std::vector<StepPass>& passes);
+  bool HasPasses() const { return options_.passes > 1; }
 
   // The parts of a step, enqueued.
-  Status EnqueueStep(const Pushed& batch, const Placed& placed);
-  Status EnqueueInput(const Pushed& batch, const Placed& placed);
+  Status EnqueueStep(const std::vector<StepPass>& passes);
+  Status BeginPass(const StepPass& pass);
+  Status EnqueueInput(const StepPass& pass);
   Status EnqueueForward();
-  Status EnqueueLoss(const Pushed& batch, const Placed& placed);
-  Status EnqueueBackward();
+  Status EnqueueLoss(const StepPass& pass);
+  Status EnqueueLossOfPass(const LabelBatch& labels, std::vector<MemorySpan> reads);
+  Status EnqueueBackward(const PassPlace& place);
+  Status EnqueueGradientsDone(const std::vector<int>& parameters);
+  Status EnqueueSums();
   Status EnqueueUpdate();
   Status SumOverRanks(double* values, int64_t count, std::string_view name);
   // Launches on the stream of the graph, with what it reads and writes for those who check it.
@@ -149,6 +158,7 @@ class DeviceStep {
   std::unique_ptr<DeviceState> state_;
   StepGraph graphs_;
   StepBlockRing block_;
+  PassSums pass_sums_;
   DeviceBuffer window_sums_, moved_labels_;
   InputRow* pinned_moves_ = nullptr;  // kMoveRing batches
   std::deque<Pushed> pushed_;

@@ -57,7 +57,8 @@ Status DeviceStepEngine::Start() {
   }
   ASSIGN_OR_RETURN(const StepMemoryRequest memory, StepMemoryRequestOf(setup_, config.batch()));
   options.batch_bytes = memory.batch_bytes;
-  options.rows = memory.images.n;
+  options.rows = memory.rows;
+  options.passes = memory.passes;
   options.outside = static_cast<float>(setup_.augment.pad_value);
   options.outside_label = setup_.task.ignore ? static_cast<int64_t>(*setup_.task.ignore) : 0;
   RETURN_IF_ERROR(ConnectRanks());
@@ -143,7 +144,7 @@ Status DeviceStepEngine::StateChanged() {
 }  // namespace
 
 bool DoesWholeSteps(const TrainSetup& setup) {
-  if (setup.device.device_ops == nullptr || setup.config.accumulate() > 1) return false;
+  if (setup.device.device_ops == nullptr) return false;
   return setup.communicator->size() == 1 || setup.device.connect_ranks;
 }
 

@@ -14,11 +14,15 @@ namespace shardmill {
 // On the device it is followed by the keys of dropout.
 struct StepBlock {
   StepNumbers numbers;  // to the device
-  double weight = 0;    // of the labels, of all ranks
-  // Added over the ranks together.
-  double loss = 0;  // times the weight
-  double stop = 0;  // how many ranks were asked to stop
-  double norm = 0;  // of the gradient
+  // Of all ranks. Those that follow one another are added over the ranks together: of a step in one
+  // pass without the weight, which is needed before backward.
+  double weight = 0;  // of the labels
+  double loss = 0;    // times the weight
+  double stop = 0;    // how many ranks were asked to stop
+  double norm = 0;    // of the gradient
+  // Of one of several passes: weight and loss, and what its gradient is divided by.
+  double pass_weight = 0, pass_loss = 0;
+  double one = 1;
 };
 
 // So many steps may be under way; each has pinned blocks of its own. One thread at a time.

@@ -77,6 +77,60 @@ TEST(DeviceStep, DropoutHasAnotherMaskInEachCapturedStep) {
   ExpectBitsOfTheHost(trial, 6);
 }
 
+std::vector<Samples> LargerBatches(int count) {
+  std::vector<Samples> batches;
+  for (int i = 0; i < count; ++i) batches.push_back(BatchOf(i, {5, 8, 16, 3}));
+  return batches;
+}
+
+// Passes of two and of one row, each with its own dropout and weights; gradients never leave the
+// device.
+TEST(DeviceStep, PassesTrainToTheBitsOfTheHost) {
+  for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
+    StepTrial trial;
+    trial.model = WithDropout();
+    trial.type = type;
+    trial.passes = 3;
+    trial.loss.class_weights = {1, 2, 0.5f, 1, 1.5f};
+    trial.loss.ignore = 3;
+    trial.loss.dice = 0.5;
+    trial.average = 0.9;
+    const auto ops = CreateHostKernelOps(type, KernelOrder::kAscending);
+    const std::vector<Samples> batches = LargerBatches(6);
+    const TrialOutcome expected = TrainOnHost(trial, ops.get(), batches);
+    for (const bool capture : {false, true}) {
+      trial.capture = capture;
+      DeviceTrial device(trial);
+      const TrialOutcome outcome = device.Train(batches);
+      EXPECT_EQ(outcome.losses, expected.losses);
+      EXPECT_EQ(outcome.values, expected.values);
+      EXPECT_EQ(outcome.statistics, expected.statistics);
+      EXPECT_EQ(outcome.average, expected.average);
+      EXPECT_EQ(device.step().graphs_launched() > 0, capture);
+    }
+  }
+}
+
+// The gradients of a step in passes are copied nowhere: the host gets its numbers, and no more.
+TEST(DeviceStep, PassesLeaveTheirGradientsOnTheDevice) {
+  StepTrial trial;
+  trial.passes = 2;
+  DeviceTrial device(trial);
+  ASSERT_TRUE(device.Start(nullptr, 5).ok());
+  for (const Samples& samples : LargerBatches(4)) ASSERT_TRUE(device.Step(samples).ok());
+  int copies = 0;
+  const int64_t few = 1024;
+  for (const RecordedStep& step : device.runtime().log()) {
+    if (step.kind != RecordedStep::Kind::kStreamWork) continue;
+    if (step.name != "copy to host" && step.name != "copy to pageable memory") continue;
+    ++copies;
+    for (const MemorySpan& read : step.reads) EXPECT_LT(read.bytes, few);
+  }
+  EXPECT_EQ(copies, 4);
+  EXPECT_GT(device.store().parameter_elements(), few);
+  ASSERT_TRUE(device.Finish().ok());
+}
+
 // The oracle of all backends, with the gradient clipped.
 TEST(DeviceStep, OverfitsWithTheLossesOfTheReference) {
   StepTrial trial;

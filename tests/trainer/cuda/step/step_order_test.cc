@@ -51,12 +51,12 @@ constexpr NcclTable kDoubling = {MakeId,  StartNccl, Double, Nothing, Sound,
 // A device with another rank beside it.
 class SharedTrial {
  public:
-  explicit SharedTrial(const StepTrial& trial)
+  explicit SharedTrial(const StepTrial& trial, const CommunicatorOptions& options = {})
       : device(trial), bootstrap_(CreateSelfCommunicator()) {
     doubling = &device.runtime();
     const NcclCommunicator::Parts parts = {bootstrap_.get(), &device.runtime(), &kDoubling,
                                            device.ops().HandleOf(device.graph_stream())};
-    nccl_ = std::move(*NcclCommunicator::Create(parts, {}));
+    nccl_ = std::move(*NcclCommunicator::Create(parts, options));
   }
   ~SharedTrial() { device.Close(); }
   Status Start() { return device.Start(nccl_.get()); }
@@ -85,11 +85,12 @@ std::vector<std::string> NamesOf(const Log& log) {
 }
 
 TEST(StepOrder, WholeStepsForgetNoDependency) {
-  for (int variant = 0; variant < 4; ++variant) {
+  for (int variant = 0; variant < 5; ++variant) {
     StepTrial trial;
+    trial.passes = 1 + variant / 4;
     trial.capture = variant % 2 == 1;
     trial.average = 0.9;
-    DeviceTrial device(trial, /*pinned_buffers=*/3 + variant / 2);
+    DeviceTrial device(trial, /*pinned_buffers=*/3 + variant / 2 % 2);
     device.Train({BatchOf(0), BatchOf(1), BatchOf(2), BatchOf(3), BatchOf(4), BatchOf(5)});
     device.Close();
     EXPECT_EQ(FindMissingDependencies(device.runtime().log()), std::vector<std::string>());
@@ -97,8 +98,10 @@ TEST(StepOrder, WholeStepsForgetNoDependency) {
   }
 }
 
-TEST(StepOrder, StepsOfTwoRanksForgetNothingAndTrainAsOne) {
+// With one pass, and with passes of one row each.
+void ExpectTwoRanksTrainAsOne(int passes) {
   StepTrial trial;
+  trial.passes = passes;
   const auto ops = CreateHostKernelOps(trial.type, KernelOrder::kAscending);
   const TrialOutcome expected =
       TrainOnHost(trial, ops.get(), {BatchOf(0), BatchOf(1), BatchOf(2), BatchOf(3), BatchOf(4)});
@@ -117,6 +120,9 @@ TEST(StepOrder, StepsOfTwoRanksForgetNothingAndTrainAsOne) {
     EXPECT_EQ(FindMissingDependencies(shared.device.runtime().log()), std::vector<std::string>());
   }
 }
+
+TEST(StepOrder, StepsOfTwoRanksForgetNothingAndTrainAsOne) { ExpectTwoRanksTrainAsOne(1); }
+TEST(StepOrder, PassesOfTwoRanksForgetNothingAndTrainAsOne) { ExpectTwoRanksTrainAsOne(2); }
 
 // The host asks for the outcome of a step when the next one is enqueued, and for nothing else.
 TEST(StepOrder, HostWaitsForOutcomesAndCopiesAlone) {
@@ -243,6 +249,66 @@ TEST(StepOrder, WorkThatCannotBeCapturedRunsEagerly) {
   const TrialOutcome expected =
       TrainOnHost(trial, ops.get(), {BatchOf(0), BatchOf(1), BatchOf(2), BatchOf(3), BatchOf(4)});
   EXPECT_EQ(device.outcome().losses, expected.losses);
+}
+
+// A step that hangs is named, and the sum in it; and the end of the program does not wait for it.
+TEST(StepOrder, StepThatHangsIsNamedAndLeft) {
+  StepTrial trial;
+  trial.capture = false;
+  CommunicatorOptions options;
+  options.timeout_seconds = 0.05;
+  options.report = [](const std::string&) {};
+  SharedTrial shared(trial, options);
+  ASSERT_TRUE(shared.Start().ok());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(shared.device.Step(BatchOf(i), 4).ok());
+  shared.device.runtime().set_pending(true);
+  const Status status = shared.device.Step(BatchOf(3), 4);
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_NE(status.message().find(" in step 3 on rank 0 of 1 did not end"), std::string::npos)
+      << status.message();
+  shared.device.runtime().set_lost(true);
+}
+
+// Nothing that a step owns waits for a device that is lost, or needs it to say that it is done.
+TEST(StepOrder, LostDeviceDoesNotHoldTheEnd) {
+  StepTrial trial;
+  trial.average = 0.9;
+  trial.passes = 2;
+  DeviceTrial device(trial);
+  ASSERT_TRUE(device.Start().ok());
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(device.Step(BatchOf(i)).ok());
+  device.runtime().set_lost(true);
+  EXPECT_EQ(device.Step(BatchOf(5)).code(), StatusCode::kUnavailable);
+  const size_t asked = device.runtime().log().size();
+  device.Close();
+  EXPECT_EQ(device.runtime().log().size(), asked);
+}
+
+// Wherever the capture breaks off, in backward with sums under way too: the eager steps after it
+// start clean and train as if nothing had been captured.
+TEST(StepOrder, CaptureThatBreaksOffLeavesNothingToTheEagerSteps) {
+  StepTrial trial;
+  trial.model = SmallUnet(1);
+  trial.capture = false;
+  SharedTrial eager(trial);
+  ASSERT_TRUE(eager.Train(5).ok());
+  int launches = 0;
+  for (const RecordedStep& step : eager.device.runtime().log()) {
+    launches += step.kind == Kind::kStreamWork ? 1 : 0;
+  }
+  trial.capture = true;
+  for (const int failing : {1, launches / 10, launches / 7, launches / 6}) {
+    SharedTrial shared(trial);
+    shared.device.runtime().set_failing_launch(failing);
+    const Status status = shared.Train(5);
+    ASSERT_TRUE(status.ok()) << failing << ": " << status.message();
+    EXPECT_EQ(shared.device.step().graphs_launched(), 0);
+    EXPECT_NE(shared.device.step().note().find("this launch cannot"), std::string::npos);
+    EXPECT_EQ(shared.device.outcome().losses, eager.device.outcome().losses);
+    EXPECT_EQ(shared.device.outcome().values, eager.device.outcome().values);
+    shared.device.Close();
+    EXPECT_EQ(FindMissingDependencies(shared.device.runtime().log()), std::vector<std::string>());
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include "trainer/cuda/ops/host_kernels.h"
 #include "trainer/cuda/simulated/simulated_ops.h"
 #include "trainer/cuda/step/device_step.h"
+#include "trainer/engine/gradient_passes.h"
 #include "trainer/network.h"
 #include "trainer/weight_average.h"
 
@@ -26,6 +28,7 @@ struct StepTrial {
   double rate = 0.01;
   double clip_norm = 0;
   double average = 0;
+  int passes = 1;
   bool capture = true;
 };
 
@@ -33,6 +36,12 @@ struct TrialOutcome {
   std::vector<double> losses, norms;
   std::vector<float> values, statistics, average;
 };
+
+// Ends the test with the words of what failed.
+inline void Must(const Status& status) {
+  if (!status.ok()) std::fprintf(stderr, "%s\n", status.message().c_str());
+  SHARDMILL_CHECK(status.ok());
+}
 
 inline Samples BatchOf(int step, const Shape& shape = {2, 8, 16, 3}) {
   return Samples(shape, static_cast<uint64_t>(100 + step));
@@ -42,6 +51,19 @@ inline void KeepNumbers(ParameterStore* store, TrialOutcome* outcome) {
   outcome->values.assign(store->values(), store->values() + store->parameter_elements());
   outcome->statistics.assign(store->running_statistics(),
                              store->running_statistics() + store->statistic_elements());
+}
+
+// Leaves the gradient of the mean loss.
+inline Result<LossResult> GradientOnHost(Graph* graph, int passes, const BatchRows& rows) {
+  if (passes > 1) {
+    ASSIGN_OR_RETURN(const LossResult loss, GradientPasses(passes).Run(graph, rows, nullptr));
+    DivideGradients(loss.weight_sum, &graph->parameters());
+    return loss;
+  }
+  RETURN_IF_ERROR(graph->Forward(rows.images, Phase::kTraining));
+  ASSIGN_OR_RETURN(const LossResult loss, graph->Loss(rows.labels));
+  RETURN_IF_ERROR(graph->Backward());
+  return loss;
 }
 
 // By the host, on any op table.
@@ -59,9 +81,9 @@ inline TrialOutcome TrainOnHost(const StepTrial& trial, OpTable* ops,
   for (size_t step = 0; step < batches.size(); ++step) {
     ImageBatch images = batches[step].images();
     images.step = step;
-    SHARDMILL_CHECK(graph->Forward(images, Phase::kTraining).ok());
-    const auto loss = graph->Loss(batches[step].labels());
-    SHARDMILL_CHECK(loss.ok() && graph->Backward().ok());
+    const auto loss =
+        GradientOnHost(graph.get(), trial.passes, {images, batches[step].labels(), images.shape.n});
+    SHARDMILL_CHECK(loss.ok());
     const double norm = EuclideanNorm(store.gradients(), store.parameter_elements());
     const bool is_long = trial.clip_norm > 0 && norm > trial.clip_norm;
     optimizer->Step(store.values(), store.gradients(), trial.rate,
@@ -105,6 +127,7 @@ class DeviceTrial {
     options.batch_bytes = kBufferBytes;
     options.rows = rows;
     options.outside_label = 4;
+    options.passes = trial_.passes;
     options.capture = trial_.capture;
     ASSIGN_OR_RETURN(step_, DeviceStep::Create(graph_.get(), ops_.get(), ranks, options));
     for (Buffer& buffer : pinned_) {
@@ -135,9 +158,9 @@ class DeviceTrial {
 
   // All of it.
   TrialOutcome Train(const std::vector<Samples>& batches) {
-    SHARDMILL_CHECK(Start().ok());
-    for (const Samples& samples : batches) SHARDMILL_CHECK(Step(samples).ok());
-    SHARDMILL_CHECK(Finish().ok());
+    Must(Start(nullptr, batches.front().shape.n));
+    for (const Samples& samples : batches) Must(Step(samples));
+    Must(Finish());
     return outcome_;
   }
 

@@ -141,8 +141,7 @@ Status BuildEngine(const std::function<Result<std::unique_ptr<Graph>>()>& make_g
     ASSIGN_OR_RETURN(batch.w, LongestSequence(*setup->dataset, setup->task, config.train_split()));
   }
   batch.n = config.batch();
-  // With its passes a step needs less than this counts.
-  if (config.accumulate() == 1) RETURN_IF_ERROR(CheckStepFits(*setup, config.batch()));
+  RETURN_IF_ERROR(CheckStepFits(*setup, config.batch()));
   return setup->engine->Prepare(batch);
 }
 
@@ -333,6 +332,8 @@ std::vector<RankFact> FactsOf(const TrainSetup& setup) {
   const proto::Manifest& manifest = setup.dataset->manifest();
   std::vector<RankFact> facts = {
       {"the version of the program", setup.description.environment().program_version()},
+      {"the kind of device (--device auto takes the CPU where it finds no GPU)",
+       setup.device.device_ops != nullptr ? "GPU" : "CPU"},
       {"the data set", manifest.dataset_id() + " (manifest " + manifest.digest() + ")"}};
   for (const auto& [flag, value] : ConfigTexts(setup.config)) {
     if (own.count(flag) == 0) facts.push_back({flag, value});

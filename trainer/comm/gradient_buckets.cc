@@ -69,7 +69,7 @@ void GradientBuckets::CutBuckets(int64_t count, int64_t bucket_elements) {
       }
     }
   }
-  for (Bucket& bucket : buckets_) bucket.pending = bucket.ranges;
+  Forget();
 }
 
 Status GradientBuckets::MarkFinal(int range) {
@@ -117,12 +117,16 @@ Status GradientBuckets::Finish() {
   for (size_t i = 0; i < buckets_.size(); ++i) {
     if (i >= started_) RETURN_IF_ERROR(Start(&buckets_[i]));
     RETURN_IF_ERROR(communicator_->Wait(buckets_[i].call));
-    buckets_[i].pending = buckets_[i].ranges;
   }
   waited_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  Forget();
+  return OkStatus();
+}
+
+void GradientBuckets::Forget() {
+  for (Bucket& bucket : buckets_) bucket.pending = bucket.ranges;
   started_ = 0;
   std::fill(is_final_.begin(), is_final_.end(), 0);
-  return OkStatus();
 }
 
 }  // namespace shardmill

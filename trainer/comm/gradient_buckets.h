@@ -52,6 +52,10 @@ class GradientBuckets {
   // Returns when `gradients` holds the sums. Internal error when a range was not reported.
   Status Finish();
 
+  // Forgets a step that broke off before Finish, so that the next one starts anew. REQUIRES: the
+  // communicator has forgotten the sums of the step too.
+  void Forget();
+
   int bucket_count() const { return static_cast<int>(buckets_.size()); }
   // Of the last Finish: the part of the communication that backward could not hide.
   double waited_seconds() const { return waited_seconds_; }

@@ -13,6 +13,9 @@ namespace shardmill {
 Status CheckDevice(int device, std::string* name) {
   int count = 0;
   RETURN_IF_ERROR(CudaStatus(cudaGetDeviceCount(&count), "count the GPUs"));
+  // Starters of jobs often show each rank its own GPU alone. Whether that is so is known when the
+  // ranks compare their GPUs.
+  if (count == 1) device = 0;
   if (device >= count) {
     return UnavailableError(
         "this host has " + std::to_string(count) + (count == 1 ? " GPU" : " GPUs") + ", but rank " +

@@ -23,7 +23,7 @@ inline constexpr char kCudaPluginFile[] = "libshardmill_cuda.so";
 inline constexpr char kCudaPluginEntry[] = "ShardmillCudaPlugin";
 
 // Raise it whenever anything below changes.
-constexpr uint32_t kCudaPluginVersion = 4;
+constexpr uint32_t kCudaPluginVersion = 5;
 
 // Plans to be prepared for a device that need not be there.
 struct PlanRequest {
@@ -61,7 +61,8 @@ struct PlanReport {
 struct CudaOpsRequest {
   MathMode math = MathMode::kTf32;
   bool deterministic = false;
-  std::string plan_cache;  // empty: plans are kept in memory only
+  std::string plan_cache;               // empty: plans are kept in memory only
+  bool (*was_interrupted)() = nullptr;  // see CreateDeviceRuntime
 };
 
 struct CudaPlugin {

@@ -18,6 +18,10 @@ class DeviceCommunicator : public Communicator {
   // in messages for what.
   virtual Status AwaitDevice(EventHandle event, std::string_view name) = 0;
 
+  // Forgets the sums that were started since set_step: they were captured, no graph came of it, and
+  // so they never run. Nobody may wait for them.
+  virtual void ForgetCaptured() = 0;
+
  protected:
   using Communicator::Communicator;
 };

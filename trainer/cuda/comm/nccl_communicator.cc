@@ -1,5 +1,6 @@
 #include "trainer/cuda/comm/nccl_communicator.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "trainer/comm/patience.h"
@@ -11,14 +12,22 @@ Result<std::unique_ptr<NcclCommunicator>> NcclCommunicator::Create(
   std::unique_ptr<NcclCommunicator> created(new NcclCommunicator(parts, options));
   ASSIGN_OR_RETURN(created->stream_, parts.runtime->CreateStream());
   RETURN_IF_ERROR(created->Connect());
+  // What waits for the device waits for the other ranks too.
+  parts.runtime->set_watch([nccl = created.get()](double waited_seconds) {
+    RETURN_IF_ERROR(nccl->Progress());
+    const Status status = nccl->CheckTime(waited_seconds, "the work of the GPU");
+    return status.ok() ? OkStatus() : nccl->Fail(status);
+  });
   return created;
 }
 
 NcclCommunicator::~NcclCommunicator() {
+  parts_.runtime->set_watch(nullptr);
   AbortNccl();
   for (const Slot& slot : slots_) {
-    if (!parts_.runtime->DestroyEvent(slot.made).ok()) return;  // the device is lost
-    if (!parts_.runtime->DestroyEvent(slot.summed).ok()) return;
+    for (const EventHandle event : {slot.made, slot.summed}) {
+      if (event != nullptr && !parts_.runtime->DestroyEvent(event).ok()) return;  // it is lost
+    }
   }
   if (stream_ != nullptr && !parts_.runtime->DestroyStream(stream_).ok()) return;
 }
@@ -28,14 +37,14 @@ Status NcclCommunicator::Connect() {
   int result = kNcclSuccess;
   if (rank() == 0) result = parts_.nccl->make_id(id);
   // Rank 0 fails before it sends anything: the bootstrap communicator tells the others.
-  if (result != kNcclSuccess) return Fail(NcclFailure(result, "NCCL's id"));
+  if (result != kNcclSuccess) return Fail(NcclFailure(result, Place("NCCL's id", step_)));
   RETURN_IF_ERROR(parts_.bootstrap->Broadcast(id, kNcclIdBytes, 0, "NCCL's id"));
   result = parts_.nccl->start(size(), id, rank(), &nccl_);
   return Settle(result, "connecting the GPUs");
 }
 
-Status NcclCommunicator::NcclFailure(int result, std::string_view name) const {
-  std::string message = "NCCL, " + Place(name) + ": " + parts_.nccl->error_text(result);
+Status NcclCommunicator::NcclFailure(int result, const std::string& place) const {
+  std::string message = "NCCL, " + place + ": " + parts_.nccl->error_text(result);
   const char* words = nccl_ == nullptr ? "" : parts_.nccl->last_words(nccl_);
   if (words != nullptr && *words != '\0') message += std::string(" (") + words + ")";
   return UnavailableError(message);
@@ -56,7 +65,7 @@ Status NcclCommunicator::CheckTime(double waited_seconds, std::string_view name)
   if (options_.timeout_seconds <= 0 || waited_seconds <= options_.timeout_seconds) {
     return OkStatus();
   }
-  return UnavailableError(Place(Unfinished(name)) + " did not end within " +
+  return UnavailableError(Unfinished(name) + " did not end within " +
                           std::to_string(static_cast<int64_t>(options_.timeout_seconds)) +
                           " s: a rank died, hangs or took another path");
 }
@@ -65,23 +74,23 @@ Status NcclCommunicator::CheckTime(double waited_seconds, std::string_view name)
 std::string NcclCommunicator::Unfinished(std::string_view name) const {
   for (const Started& sum : started_) {
     const auto done = parts_.runtime->IsDone(slots_[sum.slot].summed);
-    if (done.ok() && !*done) return sum.name;
+    if (done.ok() && !*done) return Place(sum.name, sum.step);
     if (!done.ok()) break;
   }
-  if (started_.empty()) return std::string(name);
-  return std::string(name) + ", with the sums from \"" + started_.front().name + "\" to \"" +
-         started_.back().name + "\",";
+  if (started_.empty()) return Place(name, step_);
+  return Place(std::string(name) + ", with the sums from \"" + started_.front().name + "\" to \"" +
+                   started_.back().name + "\",",
+               step_);
 }
 
-std::string NcclCommunicator::Place(std::string_view what) const {
-  return std::string(what) + (step_ > 0 ? " in step " + std::to_string(step_) : "") + " on rank " +
+std::string NcclCommunicator::Place(std::string_view what, int64_t step) const {
+  return std::string(what) + (step > 0 ? " in step " + std::to_string(step) : "") + " on rank " +
          std::to_string(rank()) + " of " + std::to_string(size());
 }
 
 void NcclCommunicator::set_step(int64_t step) {
   parts_.bootstrap->set_step(step);
   step_ = step;
-  step_is_new_ = true;
 }
 
 Status NcclCommunicator::Settle(int result, std::string_view name) {
@@ -97,11 +106,11 @@ Status NcclCommunicator::Settle(int result, std::string_view name) {
     result = asked == kNcclSuccess ? state : asked;
   }
   waited_seconds_ += patience.waited_seconds();
-  return result == kNcclSuccess ? OkStatus() : Fail(NcclFailure(result, name));
+  return result == kNcclSuccess ? OkStatus() : Fail(NcclFailure(result, Place(name, step_)));
 }
 
 Status NcclCommunicator::Progress() {
-  RETURN_IF_ERROR(failure());
+  if (Status status = failure(); !status.ok()) return Fail(status);
   if (Status status = parts_.bootstrap->Progress(); !status.ok()) return Fail(status);
   if (nccl_ == nullptr) return InternalError("NCCL was closed");
   int state = kNcclSuccess;
@@ -127,17 +136,18 @@ Status NcclCommunicator::AwaitDevice(EventHandle event, std::string_view name) {
   return Progress();
 }
 
-// Each sum of a step has a slot of its own, so that its event tells whether it is done.
+// Each sum of a step that may be under way has a slot of its own, so that its event tells whether
+// it is done.
 Result<int> NcclCommunicator::FreeSlot() {
   const bool full = slots_.size() == kMaxStartedCalls;
   for (size_t i = 0; i < slots_.size(); ++i) {
-    if (!slots_[i].busy && (full || !slots_[i].used)) return static_cast<int>(i);
+    const bool is_old = slots_[i].step == kNoStep || slots_[i].step < step_ - kStepsBefore;
+    if (!slots_[i].busy && (full || is_old)) return static_cast<int>(i);
   }
   if (full) return InternalError("too many sums were started at once");
-  Slot slot;
-  ASSIGN_OR_RETURN(slot.made, parts_.runtime->CreateEvent());
-  ASSIGN_OR_RETURN(slot.summed, parts_.runtime->CreateEvent());
-  slots_.push_back(slot);
+  slots_.emplace_back();
+  ASSIGN_OR_RETURN(slots_.back().made, parts_.runtime->CreateEvent());
+  ASSIGN_OR_RETURN(slots_.back().summed, parts_.runtime->CreateEvent());
   return static_cast<int>(slots_.size()) - 1;
 }
 
@@ -145,10 +155,7 @@ Result<StartedCall> NcclCommunicator::StartSum(void* data, int64_t count, SumTyp
                                                std::string_view name) {
   RETURN_IF_ERROR(failure());
   if (nccl_ == nullptr) return InternalError("NCCL was closed");
-  if (std::exchange(step_is_new_, false)) {
-    started_.clear();
-    for (Slot& slot : slots_) slot.used = false;
-  }
+  ForgetOldSteps();
   ASSIGN_OR_RETURN(const int number, FreeSlot());
   Slot& slot = slots_[number];
   RETURN_IF_ERROR(parts_.runtime->RecordEvent(slot.made, parts_.compute));
@@ -160,8 +167,8 @@ Result<StartedCall> NcclCommunicator::StartSum(void* data, int64_t count, SumTyp
       }));
   RETURN_IF_ERROR(parts_.runtime->RecordEvent(slot.summed, stream_));
   slot.busy = true;
-  slot.used = true;
-  if (started_.size() < kMaxStartedCalls) started_.push_back({number, std::string(name)});
+  slot.step = step_;
+  if (started_.size() < kMaxStartedCalls) started_.push_back({number, step_, std::string(name)});
   return StartedCall{number};
 }
 
@@ -172,6 +179,22 @@ Status NcclCommunicator::Wait(StartedCall call) {
   slot.busy = false;
   RETURN_IF_ERROR(failure());
   return parts_.runtime->WaitEvent(parts_.compute, slot.summed);
+}
+
+void NcclCommunicator::ForgetOldSteps() {
+  const auto behind = std::find_if(started_.begin(), started_.end(), [&](const Started& sum) {
+    return sum.step >= step_ - kStepsBefore;
+  });
+  started_.erase(started_.begin(), behind);
+}
+
+void NcclCommunicator::ForgetCaptured() {
+  while (!started_.empty() && started_.back().step == step_) {
+    Slot& slot = slots_[started_.back().slot];
+    slot.busy = false;
+    slot.step = kNoStep;
+    started_.pop_back();
+  }
 }
 
 Status NcclCommunicator::Barrier(std::string_view name, double timeout_factor) {
@@ -202,9 +225,10 @@ Status NcclCommunicator::AbortTogether(const Status& status) {
 
 Status NcclCommunicator::Close() {
   if (nccl_ == nullptr) return failure();
+  parts_.runtime->set_watch(nullptr);
   RETURN_IF_ERROR(Settle(parts_.nccl->finalize(nccl_), "leaving NCCL"));
   const int result = parts_.nccl->destroy(std::exchange(nccl_, nullptr));
-  return result == kNcclSuccess ? OkStatus() : NcclFailure(result, "leaving NCCL");
+  return result == kNcclSuccess ? OkStatus() : NcclFailure(result, Place("leaving NCCL", step_));
 }
 
 }  // namespace shardmill

@@ -44,6 +44,7 @@ class NcclCommunicator final : public DeviceCommunicator {
   // Never blocks: NCCL's errors, and those of other ranks.
   Status Progress() override;
   Status AwaitDevice(EventHandle event, std::string_view name) override;
+  void ForgetCaptured() override;
 
   // All after this is the bootstrap communicator's.
   void set_step(int64_t step) override;
@@ -62,14 +63,18 @@ class NcclCommunicator final : public DeviceCommunicator {
  private:
   struct Slot {
     EventHandle made = nullptr, summed = nullptr;
-    bool busy = false;  // not yet given to Wait
-    bool used = false;  // in this step
+    bool busy = false;       // not yet given to Wait
+    int64_t step = kNoStep;  // the last one that used it
   };
-  // A sum of this step.
+  // A sum of this step, or of one before it that may be under way.
   struct Started {
     int slot = 0;
+    int64_t step = 0;
     std::string name;
   };
+  static constexpr int64_t kNoStep = -1;
+  // A step is enqueued while this many before it may be under way; see DeviceStep::kMostPending.
+  static constexpr int64_t kStepsBefore = 1;
 
   NcclCommunicator(const Parts& parts, const CommunicatorOptions& options)
       : DeviceCommunicator(parts.bootstrap->layout()), parts_(parts), options_(options) {}
@@ -77,14 +82,15 @@ class NcclCommunicator final : public DeviceCommunicator {
   // OK when NCCL has taken the call; waits while it is in progress.
   Status Settle(int result, std::string_view name);
   Status CheckTime(double waited_seconds, std::string_view name) const;
-  // "gradient bucket 3": the first sum of this step that the device has not done; else `name`.
+  // "gradient bucket 3 in step 12 on rank 2 of 4": the first sum that the device has not done; else
+  // `name`, in this step.
   std::string Unfinished(std::string_view name) const;
-  // "… in step 12 on rank 2 of 4"
-  std::string Place(std::string_view what) const;
+  std::string Place(std::string_view what, int64_t step) const;
   Status Fail(const Status& status);
-  Status NcclFailure(int result, std::string_view name) const;
+  Status NcclFailure(int result, const std::string& place) const;
   void AbortNccl();
   Result<int> FreeSlot();
+  void ForgetOldSteps();
 
   Parts parts_;
   CommunicatorOptions options_;
@@ -93,7 +99,6 @@ class NcclCommunicator final : public DeviceCommunicator {
   std::vector<Slot> slots_;
   std::vector<Started> started_;  // in order
   int64_t step_ = 0;
-  bool step_is_new_ = false;  // nothing was started in it
   double waited_seconds_ = 0;
 };
 

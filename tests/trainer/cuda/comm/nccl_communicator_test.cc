@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "tests/trainer/cuda/comm/running_runtime.h"
 #include "trainer/comm/gradient_buckets.h"
 #include "trainer/comm/self_communicator.h"
+#include "trainer/cuda/comm/devices_apart.h"
 #include "trainer/cuda/runtime/dependency_check.h"
 
 namespace shardmill {
@@ -145,6 +147,31 @@ TEST_F(NcclCommunicatorTest, DeviceThatDoesNotComeIsAbortedAtTheDeadline) {
   EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
 }
 
+// Anything that waits for the device, such as the choice of hard pixels, waits for sums too.
+TEST_F(NcclCommunicatorTest, PlainWaitForTheDeviceHasTheDeadlineOfTheRanks) {
+  options_.timeout_seconds = kSoon;
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  EXPECT_TRUE(runtime_.SynchronizeStream(compute_).ok());
+  runtime_.set_pending(true);
+  EXPECT_NE(runtime_.SynchronizeStream(compute_).message().find(
+                "the work of the GPU on rank 0 of 1 did not end within"),
+            std::string::npos);
+  EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
+  nccl->reset();
+  EXPECT_TRUE(runtime_.SynchronizeStream(compute_).ok());
+}
+
+TEST_F(NcclCommunicatorTest, PlainWaitForTheDeviceSeesThatTheJobHasFailed) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  runtime_.set_pending(true);
+  ASSERT_FALSE(bootstrap_->Abort(UnavailableError("rank 3 is gone")).ok());
+  const EventHandle event = *runtime_.CreateEvent();
+  EXPECT_EQ(runtime_.Synchronize(event).message(), "rank 3 is gone");
+  EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
+}
+
 // Starts the two buckets of a step, of which the device does not get anywhere.
 Status StartHangingStep(RecordingRuntime* runtime, NcclCommunicator* nccl, int64_t step) {
   runtime->set_pending(true);
@@ -194,6 +221,53 @@ TEST_F(NcclCommunicatorTest, SumThatNcclRefusesEndsTheStep) {
   EXPECT_EQ(answers.calls.back(), "abort");
 }
 
+// While a step is enqueued the one before it may be under way, and may be the one that hangs.
+TEST_F(NcclCommunicatorTest, SumOfTheStepBeforeIsNamedWhereThatHangs) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  ASSERT_TRUE(StartHangingStep(&runtime_, nccl->get(), 7).ok());
+  ASSERT_TRUE(StartHangingStep(&runtime_, nccl->get(), 8).ok());
+  answers.failure = kUnhandledCudaError;
+  EXPECT_NE((*nccl)->Progress().message().find("gradient bucket 0 in step 7 on rank 0 of 1"),
+            std::string::npos);
+}
+
+// Two steps' slots at most, whatever the number of steps.
+TEST_F(NcclCommunicatorTest, SlotsOfOldStepsAreUsedAgain) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  std::vector<int> slots;
+  float values[3] = {};
+  for (int64_t step = 1; step <= 9; ++step) {
+    (*nccl)->set_step(step);
+    for (float& value : values) {
+      const auto call = (*nccl)->StartSum(&value, 1, SumType::kF32, "sum");
+      ASSERT_TRUE(call.ok());
+      ASSERT_TRUE((*nccl)->Wait(*call).ok());
+      slots.push_back(call->slot);
+    }
+  }
+  EXPECT_EQ(*std::max_element(slots.begin(), slots.end()), 5);
+  EXPECT_EQ(std::vector<int>(slots.end() - 3, slots.end()), (std::vector<int>{0, 1, 2}));
+}
+
+TEST_F(NcclCommunicatorTest, ForgottenSumsNeitherHoldSlotsNorNames) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  (*nccl)->set_step(4);
+  float value = 0;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE((*nccl)->StartSum(&value, 1, SumType::kF32, "captured").ok());
+  }
+  (*nccl)->ForgetCaptured();
+  const auto call = (*nccl)->StartSum(&value, 1, SumType::kF32, "eager");
+  ASSERT_TRUE(call.ok());
+  EXPECT_EQ(call->slot, 0);
+  runtime_.set_pending(true);
+  answers.failure = kUnhandledCudaError;
+  EXPECT_NE((*nccl)->Progress().message().find("NCCL, eager in step 4"), std::string::npos);
+}
+
 // The graph of an earlier step is launched: nothing is started, and its events cannot be asked.
 TEST_F(NcclCommunicatorTest, LaunchedGraphNamesItsFirstAndLastSum) {
   auto nccl = Create();
@@ -223,6 +297,16 @@ TEST_F(NcclCommunicatorTest, BucketsReachNcclInBackwardOrderWithTheirParts) {
   }
 }
 
+// What ends at last is told by the job's own communicator; the sums that wait for other ranks end
+// when somebody looks.
+TEST_F(NcclCommunicatorTest, FailureOfTheJobAbortsNcclWhenItIsLookedAt) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  ASSERT_FALSE(bootstrap_->Abort(UnavailableError("rank 3 is gone")).ok());
+  EXPECT_EQ((*nccl)->Progress().message(), "rank 3 is gone");
+  EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
+}
+
 TEST_F(NcclCommunicatorTest, FailureOfAnotherRankAbortsNccl) {
   auto nccl = Create();
   ASSERT_TRUE(nccl.ok());
@@ -230,6 +314,14 @@ TEST_F(NcclCommunicatorTest, FailureOfAnotherRankAbortsNccl) {
   EXPECT_EQ((*nccl)->AwaitDevice(*runtime_.CreateEvent(), "the step").message(), "rank 3 is gone");
   nccl->reset();
   EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
+}
+
+TEST(DevicesApart, RanksWithOneGpuAreNamed) {
+  EXPECT_TRUE(CheckApart({"a"}).ok());
+  EXPECT_TRUE(CheckApart({"a", "b", "c"}).ok());
+  const Status status = CheckApart({"a", "b", "c", "b", "a"});
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_NE(status.message().find("ranks 1 and 3 have the same GPU"), std::string::npos);
 }
 
 // Backward makes the gradients of four parameters from the last to the first, buckets of two are

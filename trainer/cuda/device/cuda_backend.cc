@@ -27,6 +27,8 @@ Result<std::unique_ptr<CudaStream>> CudaStream::Create(CudaRuntime* runtime) {
 }
 
 CudaStream::~CudaStream() {
+  // cuDNN waits for the device, which may hang.
+  if (!runtime_->Drain().ok()) return;
   if (dnn_ != nullptr) cudnnDestroy(dnn_);
   if (stream_ != nullptr && !runtime_->DestroyStream(stream_).ok()) return;  // the device is lost
 }

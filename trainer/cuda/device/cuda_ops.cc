@@ -14,7 +14,7 @@ Result<std::unique_ptr<DeviceOpTable>> CreateCudaOps(const CudaOpsRequest& reque
   CudaBackendParts parts;
   parts.math = request.math;
   parts.deterministic = request.deterministic;
-  parts.runtime = CreateDeviceRuntime();
+  parts.runtime = CreateDeviceRuntime(request.was_interrupted);
   parts.cache = std::make_unique<PlanCache>();
   if (!request.plan_cache.empty()) {
     ASSIGN_OR_RETURN(*parts.cache, PlanCache::Open(request.plan_cache, note));

@@ -2,9 +2,14 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "trainer/cuda/runtime/cuda_status.h"
+#include "trainer/cuda/runtime/device_wait.h"
 
 namespace shardmill {
 namespace {
@@ -23,6 +28,9 @@ Status OutOfMemory(int64_t bytes) {
 
 class DeviceRuntime : public CudaRuntime {
  public:
+  explicit DeviceRuntime(std::function<bool()> was_interrupted)
+      : wait_({}, std::move(was_interrupted)) {}
+
   Result<void*> AllocateDevice(int64_t bytes) override {
     void* memory = nullptr;
     return Checked(cudaMalloc(&memory, SizeOf(bytes)), memory, bytes);
@@ -36,7 +44,11 @@ class DeviceRuntime : public CudaRuntime {
     void* memory = nullptr;
     return Checked(cudaMallocManaged(&memory, SizeOf(bytes)), memory, bytes);
   }
-  Status FreeDevice(void* memory) override { return CudaStatus(cudaFree(memory), "free memory"); }
+  // Both kinds of memory go when the device is idle, for which CUDA would wait without end.
+  Status FreeDevice(void* memory) override {
+    RETURN_IF_ERROR(Drain());
+    return CudaStatus(cudaFree(memory), "free memory");
+  }
 
   Result<void*> AllocatePinned(int64_t bytes) override {
     void* memory = nullptr;
@@ -45,6 +57,7 @@ class DeviceRuntime : public CudaRuntime {
     return memory;
   }
   Status FreePinned(void* memory) override {
+    RETURN_IF_ERROR(Drain());
     return CudaStatus(cudaFreeHost(memory), "free pinned memory");
   }
 
@@ -52,9 +65,12 @@ class DeviceRuntime : public CudaRuntime {
     cudaStream_t stream = nullptr;
     RETURN_IF_ERROR(
         CudaStatus(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream"));
+    streams_.push_back(stream);
     return static_cast<StreamHandle>(stream);
   }
   Status DestroyStream(StreamHandle stream) override {
+    streams_.erase(std::remove(streams_.begin(), streams_.end(), Stream(stream)), streams_.end());
+    RETURN_IF_ERROR(wait_.lost());
     return CudaStatus(cudaStreamDestroy(Stream(stream)), "destroy a stream");
   }
   Result<EventHandle> CreateEvent() override {
@@ -64,6 +80,7 @@ class DeviceRuntime : public CudaRuntime {
     return static_cast<EventHandle>(event);
   }
   Status DestroyEvent(EventHandle event) override {
+    RETURN_IF_ERROR(wait_.lost());
     return CudaStatus(cudaEventDestroy(Event(event)), "destroy an event");
   }
 
@@ -74,19 +91,19 @@ class DeviceRuntime : public CudaRuntime {
     return CudaStatus(cudaStreamWaitEvent(Stream(stream), Event(event), 0), "wait for an event");
   }
   Result<bool> IsDone(EventHandle event) override {
-    const cudaError_t code = cudaEventQuery(Event(event));
-    if (code == cudaErrorNotReady) {
-      cudaGetLastError();
-      return false;
-    }
-    RETURN_IF_ERROR(CudaStatus(code, "ask for an event"));
-    return true;
+    return IsReady(cudaEventQuery(Event(event)), "wait for an event");
   }
   Status Synchronize(EventHandle event) override {
-    return CudaStatus(cudaEventSynchronize(Event(event)), "wait for an event");
+    return wait_.Await([&] { return IsDone(event); }, watch());
   }
   Status SynchronizeStream(StreamHandle stream) override {
-    return CudaStatus(cudaStreamSynchronize(Stream(stream)), "wait for a stream");
+    return wait_.Await([&] { return IsIdle(Stream(stream)); }, watch());
+  }
+  Status Drain() override {
+    for (const cudaStream_t stream : streams_) {
+      RETURN_IF_ERROR(wait_.Drain([&] { return IsIdle(stream); }));
+    }
+    return wait_.lost();
   }
 
   Status CopyToDevice(StreamHandle stream, const void* pinned, int64_t bytes,
@@ -132,10 +149,22 @@ class DeviceRuntime : public CudaRuntime {
                       "launch a graph");
   }
   Status DestroyGraph(GraphHandle graph) override {
+    RETURN_IF_ERROR(wait_.lost());
     return CudaStatus(cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)), "free a graph");
   }
 
  private:
+  static Result<bool> IsReady(cudaError_t code, const char* what) {
+    if (code == cudaErrorNotReady) {
+      cudaGetLastError();
+      return false;
+    }
+    RETURN_IF_ERROR(CudaStatus(code, what));
+    return true;
+  }
+  static Result<bool> IsIdle(cudaStream_t stream) {
+    return IsReady(cudaStreamQuery(stream), "wait for a stream");
+  }
   // CUDA does not allocate nothing.
   static size_t SizeOf(int64_t bytes) { return static_cast<size_t>(bytes > 0 ? bytes : 1); }
   // `memory` was written by the call that gave `code`.
@@ -144,10 +173,16 @@ class DeviceRuntime : public CudaRuntime {
     RETURN_IF_ERROR(CudaStatus(code, "allocate memory"));
     return memory;
   }
+
+  DeviceWait wait_;
+  std::vector<cudaStream_t> streams_;
 };
 
 }  // namespace
 
-std::unique_ptr<CudaRuntime> CreateDeviceRuntime() { return std::make_unique<DeviceRuntime>(); }
+std::unique_ptr<CudaRuntime> CreateDeviceRuntime(bool (*was_interrupted)()) {
+  return std::make_unique<DeviceRuntime>(
+      [=] { return was_interrupted != nullptr && was_interrupted(); });
+}
 
 }  // namespace shardmill

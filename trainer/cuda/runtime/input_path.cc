@@ -32,12 +32,12 @@ Status InputPath::CreateSlots() {
 }
 
 InputPath::~InputPath() {
-  // What fails here has failed before, and then the device is lost.
+  // What fails here has failed before, and then the device is lost: it is asked for nothing.
+  if (!runtime_->Drain().ok()) return;
   while (!loans_.empty() && WaitForLoan().ok()) continue;
   for (Slot& slot : slots_) {
     Status status = OkStatus();
-    if (slot.consumed != nullptr) status = runtime_->Synchronize(slot.consumed);
-    if (status.ok() && slot.memory != nullptr) status = runtime_->FreeDevice(slot.memory);
+    if (slot.memory != nullptr) status = runtime_->FreeDevice(slot.memory);
     if (slot.copied != nullptr && status.ok()) status = runtime_->DestroyEvent(slot.copied);
     if (slot.consumed != nullptr && status.ok()) status = runtime_->DestroyEvent(slot.consumed);
     if (!status.ok()) return;

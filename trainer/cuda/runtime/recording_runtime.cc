@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "trainer/comm/patience.h"
+
 namespace shardmill {
 namespace {
 
@@ -44,6 +46,7 @@ Result<void*> RecordingRuntime::Allocate(int64_t bytes) {
 
 Status RecordingRuntime::Free(void* memory) {
   if (memory == nullptr) return OkStatus();
+  RETURN_IF_ERROR(CheckLost());
   RefuseWhileCapturing("frees");
   const auto block = blocks_.find(memory);
   if (block == blocks_.end()) {
@@ -92,9 +95,7 @@ void* RecordingRuntime::NewNumber(std::vector<std::unique_ptr<Number>>* numbers)
 }
 
 Result<StreamHandle> RecordingRuntime::CreateStream() { return NewNumber(&streams_); }
-Status RecordingRuntime::DestroyStream(StreamHandle) { return OkStatus(); }
 Result<EventHandle> RecordingRuntime::CreateEvent() { return NewNumber(&events_); }
-Status RecordingRuntime::DestroyEvent(EventHandle) { return OkStatus(); }
 
 Status RecordingRuntime::RecordEvent(EventHandle event, StreamHandle stream) {
   RecordedStep step;
@@ -120,7 +121,23 @@ Result<bool> RecordingRuntime::IsDone(EventHandle event) {
   return true;
 }
 
+Status RecordingRuntime::Drain() {
+  for (const auto& stream : streams_) RETURN_IF_ERROR(SynchronizeStream(stream.get()));
+  return CheckLost();
+}
+
+Status RecordingRuntime::AwaitWatched() const {
+  Patience patience;
+  while (pending_ && watch()) {
+    RETURN_IF_ERROR(watch()(patience.waited_seconds()));
+    patience.Pause();
+  }
+  return OkStatus();
+}
+
 Status RecordingRuntime::Synchronize(EventHandle event) {
+  RETURN_IF_ERROR(CheckLost());
+  RETURN_IF_ERROR(AwaitWatched());
   RefuseWhileCapturing("synchronizes");
   RecordedStep step;
   step.kind = Kind::kHostWaits;
@@ -130,6 +147,8 @@ Status RecordingRuntime::Synchronize(EventHandle event) {
 }
 
 Status RecordingRuntime::SynchronizeStream(StreamHandle stream) {
+  RETURN_IF_ERROR(CheckLost());
+  RETURN_IF_ERROR(AwaitWatched());
   RefuseWhileCapturing("synchronizes");
   RecordedStep step;
   step.kind = Kind::kHostWaitsAll;
@@ -157,6 +176,10 @@ Status RecordingRuntime::SetZero(StreamHandle stream, int64_t bytes, void* devic
 
 Status RecordingRuntime::Launch(StreamHandle stream, const OperationNote& note,
                                 const LaunchFunction&) {
+  if (capture_ != nullptr && ++captured_launches_ == failing_launch_) {
+    capture_is_spoiled_ = true;
+    return UnavailableError("this launch cannot be captured");
+  }
   RecordedStep step;
   step.kind = Kind::kStreamWork;
   step.stream = Of(stream);
@@ -181,6 +204,7 @@ Status RecordingRuntime::BeginCapture(StreamHandle) {
   RefuseWhileCapturing("starts to capture");
   capture_ = std::make_unique<Graph>();
   capture_is_spoiled_ = false;
+  captured_launches_ = 0;
   return OkStatus();
 }
 
@@ -196,7 +220,5 @@ Status RecordingRuntime::LaunchGraph(GraphHandle graph, StreamHandle) {
   for (const RecordedStep& step : static_cast<Graph*>(graph)->steps) log_.push_back(step);
   return OkStatus();
 }
-
-Status RecordingRuntime::DestroyGraph(GraphHandle) { return OkStatus(); }
 
 }  // namespace shardmill

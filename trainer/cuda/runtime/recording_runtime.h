@@ -43,8 +43,12 @@ class RecordingRuntime : public CudaRuntime {
   const std::vector<std::string>& misuses() const { return misuses_; }
   // The next BeginCapture fails, as for work that cannot be captured.
   void set_refuse_capture(bool refuse) { refuse_capture_ = refuse; }
-  // IsDone says no from now on, or yes.
+  // Of each capture from now on, the launch of this number fails, counted from 1; 0: none does.
+  void set_failing_launch(int number) { failing_launch_ = number; }
+  // IsDone says no from now on, or yes; and where somebody watches, waits end only by that.
   void set_pending(bool pending) { pending_ = pending; }
+  // The device hangs: all that waits for it, frees or destroys fails.
+  void set_lost(bool lost) { lost_ = lost; }
   // The memory of the device: allocations beyond it fail.
   void set_device_bytes(int64_t bytes) { device_bytes_ = bytes; }
   int64_t graphs_launched() const { return graphs_launched_; }
@@ -58,15 +62,16 @@ class RecordingRuntime : public CudaRuntime {
   Result<void*> AllocatePinned(int64_t bytes) override;
   Status FreePinned(void* memory) override;
   Result<StreamHandle> CreateStream() override;
-  Status DestroyStream(StreamHandle stream) override;
+  Status DestroyStream(StreamHandle) override { return CheckLost(); }
   Result<EventHandle> CreateEvent() override;
-  Status DestroyEvent(EventHandle event) override;
+  Status DestroyEvent(EventHandle) override { return CheckLost(); }
   Status RecordEvent(EventHandle event, StreamHandle stream) override;
   Status WaitEvent(StreamHandle stream, EventHandle event) override;
   // A yes counts as waited for.
   Result<bool> IsDone(EventHandle event) override;
   Status Synchronize(EventHandle event) override;
   Status SynchronizeStream(StreamHandle stream) override;
+  Status Drain() override;
   Status CopyToDevice(StreamHandle stream, const void* pinned, int64_t bytes,
                       void* device) override;
   Status CopyToHost(StreamHandle stream, const void* device, int64_t bytes, void* pinned) override;
@@ -77,7 +82,7 @@ class RecordingRuntime : public CudaRuntime {
   Status BeginCapture(StreamHandle stream) override;
   Result<GraphHandle> EndCapture(StreamHandle stream) override;
   Status LaunchGraph(GraphHandle graph, StreamHandle stream) override;
-  Status DestroyGraph(GraphHandle graph) override;
+  Status DestroyGraph(GraphHandle) override { return CheckLost(); }
 
   bool IsCapturing() const { return capture_ != nullptr; }
   // Whether something was asked for that no graph can hold.
@@ -86,6 +91,9 @@ class RecordingRuntime : public CudaRuntime {
  protected:
   // Runs a copy that was enqueued. Here: at once.
   virtual void Do(StreamHandle stream, std::function<void()> work);
+  Status CheckLost() const {
+    return lost_ ? UnavailableError("the simulated GPU hangs") : OkStatus();
+  }
 
  private:
   struct Number {
@@ -102,6 +110,7 @@ class RecordingRuntime : public CudaRuntime {
   void* NewNumber(std::vector<std::unique_ptr<Number>>* numbers);
   void Add(RecordedStep step);
   void RefuseWhileCapturing(const char* what);
+  Status AwaitWatched() const;
 
   std::vector<RecordedStep> log_;
   std::vector<std::string> misuses_;
@@ -112,7 +121,9 @@ class RecordingRuntime : public CudaRuntime {
   bool recording_ = true;
   bool capture_is_spoiled_ = false;
   bool refuse_capture_ = false;
+  int failing_launch_ = 0, captured_launches_ = 0;
   bool pending_ = false;
+  bool lost_ = false;
   int64_t graphs_launched_ = 0;
   int64_t device_bytes_ = int64_t{1} << 40;
   int64_t used_bytes_ = 0;

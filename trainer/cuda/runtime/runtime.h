@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "reader/base/status.h"
@@ -63,6 +64,14 @@ class CudaRuntime {
   virtual Result<bool> IsDone(EventHandle event) = 0;
   virtual Status Synchronize(EventHandle event) = 0;
   virtual Status SynchronizeStream(StreamHandle stream) = 0;
+  // Waits for the work of all streams, but not without end: for what is about to go. When it fails
+  // the device is lost, and then all that would wait for it fails at once.
+  virtual Status Drain() = 0;
+  // Is called again and again while the host waits in Synchronize and SynchronizeStream, with the
+  // seconds so far; an error ends the wait. So whoever shares work of the device with other
+  // processes sees that one of them is gone. Null: nothing.
+  using Watch = std::function<Status(double waited_seconds)>;
+  void set_watch(Watch watch) { watch_ = std::move(watch); }
 
   virtual Status CopyToDevice(StreamHandle stream, const void* pinned, int64_t bytes,
                               void* device) = 0;
@@ -83,6 +92,12 @@ class CudaRuntime {
   virtual Result<GraphHandle> EndCapture(StreamHandle stream) = 0;
   virtual Status LaunchGraph(GraphHandle graph, StreamHandle stream) = 0;
   virtual Status DestroyGraph(GraphHandle graph) = 0;
+
+ protected:
+  const Watch& watch() const { return watch_; }
+
+ private:
+  Watch watch_;
 };
 
 }  // namespace shardmill

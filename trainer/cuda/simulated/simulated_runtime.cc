@@ -78,6 +78,7 @@ Status SimulatedRuntime::SynchronizeStream(StreamHandle stream) {
 
 // A GPU waits for all its work before memory goes.
 Status SimulatedRuntime::FreeDevice(void* memory) {
+  RETURN_IF_ERROR(CheckLost());
   RunAll();
   return RecordingRuntime::FreeDevice(memory);
 }

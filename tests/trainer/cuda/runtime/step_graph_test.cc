@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trainer/cuda/runtime/dependency_check.h"
@@ -93,6 +96,101 @@ TEST(StepGraph, StepThatCannotBeCapturedGoesOnEagerly) {
   EXPECT_EQ(trainer.enqueued_, 4);
   EXPECT_EQ(trainer.graph_.launched(), 0);
   EXPECT_NE(trainer.graph_.note().find("without a CUDA graph"), std::string::npos);
+}
+
+TEST(StepGraph, CaptureThatBreaksOffGoesOnEagerly) {
+  Trainer trainer;
+  trainer.runtime_.set_failing_launch(3);
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(trainer.Run("a").ok());
+  EXPECT_EQ(trainer.graph_.launched(), 0);
+  EXPECT_EQ(trainer.enqueued_, 5);  // that capture too
+  EXPECT_NE(trainer.graph_.note().find("this launch cannot be captured"), std::string::npos);
+  EXPECT_EQ(FindMissingDependencies(trainer.runtime_.log()), std::vector<std::string>());
+}
+
+// Another rank, which says what it is told to.
+class OtherRank {
+ public:
+  // Its answers, the last of them for all further questions. "same": what this rank says.
+  OtherRank(Trainer* trainer, std::vector<std::string> answers) : answers_(std::move(answers)) {
+    trainer->graph_.set_ranks(
+        {[this](std::string_view message) { return Answer(message); }, [this] { ++forgotten_; }});
+  }
+  int forgotten() const { return forgotten_; }
+
+ private:
+  Result<std::vector<std::string>> Answer(std::string_view message) {
+    const size_t at = std::min(asked_++, answers_.size() - 1);
+    const std::string own(message);
+    return std::vector<std::string>{own, answers_[at] == "same" ? own : answers_[at]};
+  }
+
+  std::vector<std::string> answers_;
+  size_t asked_ = 0;
+  int forgotten_ = 0;
+};
+
+TEST(StepGraph, RanksOfOneMindCaptureAndLaunch) {
+  Trainer trainer;
+  OtherRank other(&trainer, {"same"});
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(trainer.Run("a").ok());
+  EXPECT_EQ(trainer.graph_.launched(), 4);
+  EXPECT_EQ(other.forgotten(), 0);
+}
+
+TEST(StepGraph, RankThatCannotCaptureMakesAllOfThemEager) {
+  Trainer trainer;
+  // Two steps, and how the capture ended.
+  OtherRank other(&trainer, {"same", "same", "not captured", "same"});
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(trainer.Run("a").ok());
+  EXPECT_EQ(trainer.graph_.launched(), 0);
+  EXPECT_EQ(trainer.enqueued_, 5);
+  EXPECT_EQ(other.forgotten(), 1);
+  EXPECT_EQ(trainer.graph_.note(),
+            "the step runs without a CUDA graph: another rank could not capture it");
+}
+
+TEST(StepGraph, OwnFailureIsToldAndWhatWasBegunForgotten) {
+  Trainer trainer;
+  OtherRank other(&trainer, {"same", "same", "captured", "same"});
+  trainer.runtime_.set_failing_launch(2);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(trainer.Run("a").ok());
+  EXPECT_EQ(trainer.graph_.launched(), 0);
+  EXPECT_EQ(other.forgotten(), 1);
+}
+
+// A rank whose memory has moved begins anew: nobody launches a graph meanwhile, and then all
+// capture again, so that the graphs that are launched together were captured together.
+TEST(StepGraph, RankThatBeginsAnewTakesTheOthersAlong) {
+  Trainer trainer;
+  OtherRank other(&trainer, {"same", "same", "same", "same",  // eager, captured, launched
+                             "eagerly", "can be captured", "same", "same"});
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(trainer.Run("a").ok());
+  EXPECT_EQ(trainer.graph_.launched(), 2);
+  EXPECT_EQ(trainer.enqueued_, 2);
+  ASSERT_TRUE(trainer.Run("a").ok());
+  EXPECT_EQ(trainer.graph_.launched(), 2);
+  EXPECT_EQ(trainer.enqueued_, 3);
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(trainer.Run("a").ok());
+  EXPECT_EQ(trainer.enqueued_, 4);
+  EXPECT_EQ(trainer.graph_.launched(), 4);
+}
+
+TEST(StepGraph, GraphsOfTwoCapturesAreNotLaunchedTogether) {
+  Trainer trainer;
+  OtherRank other(&trainer, {"same", "same", "same", "captured7", "same"});
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(trainer.Run("a").ok());
+  EXPECT_EQ(trainer.enqueued_, 3);  // captured twice
+  EXPECT_EQ(trainer.graph_.launched(), 2);
+}
+
+TEST(StepGraph, LostRankEndsTheStep) {
+  Trainer trainer;
+  trainer.graph_.set_ranks({[](std::string_view) -> Result<std::vector<std::string>> {
+                              return UnavailableError("rank 1 is gone");
+                            },
+                            nullptr});
+  EXPECT_EQ(trainer.Run("a").message(), "rank 1 is gone");
 }
 
 TEST(StepGraph, ErrorOfAStepIsReturned) {

@@ -26,10 +26,8 @@ def _cuda_objects_impl(ctx):
         arguments.add_all(_TARGETS + _OPTIONS + ctx.attr.copts)
         arguments.add_all(context.defines, before_each = "-D")
         arguments.add_all(["."], before_each = "-I")
-        arguments.add_all(
-            [context.includes, context.quote_includes, context.system_includes],
-            before_each = "-I",
-        )
+        for folders in [context.includes, context.quote_includes, context.system_includes]:
+            arguments.add_all(folders, before_each = "-I")
         arguments.add("-c", source)
         arguments.add("-o", object)
         ctx.actions.run(

@@ -21,7 +21,7 @@ enum class ConvolutionDirection { kToSmall, kToLarge, kWeights };
 
 // All sum in f32.
 enum class MathMode {
-  kBf16,  // bf16 in memory; weight gradients are f32
+  kBf16,  // bf16 in memory, weight gradients too: each is rounded once, before sums and moments
   kTf32,  // f32 in memory, products of 10 mantissa bits
   kF32,   // f32 throughout, and no algorithm that trades accuracy for speed
 };

@@ -56,7 +56,7 @@ Status DeviceStepEngine::Start() {
     moves_.emplace(setup_.augment, setup_.task, config.seed(), config.train_split());
   }
   ASSIGN_OR_RETURN(const StepMemoryRequest memory, StepMemoryRequestOf(setup_, config.batch()));
-  options.batch_bytes = memory.batch_bytes;
+  options.batch_bytes = memory.BatchBytes();
   options.rows = memory.rows;
   options.passes = memory.passes;
   options.outside = static_cast<float>(setup_.augment.pad_value);

@@ -110,15 +110,18 @@ bool DirectReader::NeedsNoStaging(const FieldPlan& field, const FieldSpec& spec)
 
 Status DirectReader::AllocateStaging() {
   staging_bytes_ = kDirectAlignment;
+  uint64_t staged_fields = 0;
   for (const FieldPlan& field : plan_.fields) {
     const FieldSpec& spec = plan_.split->shard(0).schema().fields[field.stored_index];
     if (NeedsNoStaging(field, spec)) continue;
+    ++staged_fields;
     staging_bytes_ = std::max(staging_bytes_, std::min(StagingBytesOf(spec), kLargestRead));
   }
-  const uint64_t wanted =
-      std::max(kLeastStagingBuffers, kBuffersPerRead * uint64_t{options_.queue_depth});
-  const uint64_t affordable = std::max(kLeastStagingBuffers, kStagingBudget / staging_bytes_);
-  staging_count_ = static_cast<int>(std::min(wanted, affordable));
+  // No more than there are records in the ring: all of them are cleared and pinned at once.
+  const uint64_t most =
+      std::min({kBuffersPerRead * uint64_t{options_.queue_depth}, kStagingBudget / staging_bytes_,
+                slot_count_ * plan_.capacity_rows * staged_fields});
+  staging_count_ = static_cast<int>(std::max(kLeastStagingBuffers, most));
   const uint64_t bytes = staging_bytes_ * static_cast<uint64_t>(staging_count_);
   const uint64_t rounded = (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
   staging_.reset(static_cast<uint8_t*>(std::aligned_alloc(kHugePageBytes, rounded)));

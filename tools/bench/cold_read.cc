@@ -76,8 +76,13 @@ Status DropAll(const std::vector<std::string>& paths) {
   return OkStatus();
 }
 
+struct ColdTurn {
+  Rate rate;
+  Rate rate_once_open;
+};
+
 // One epoch from the disk, with everything opened anew.
-Result<Rate> TakeColdTurn(const BenchTarget& target, const ColdFigures& figures, Io io) {
+Result<ColdTurn> TakeColdTurn(const BenchTarget& target, const ColdFigures& figures, Io io) {
   ASSIGN_OR_RETURN(const auto dataset, Dataset::Open(target.path, target.split));
   BatchLoaderOptions options = LoaderOptionsFor(target, figures.threads);
   options.io = io;
@@ -88,8 +93,10 @@ Result<Rate> TakeColdTurn(const BenchTarget& target, const ColdFigures& figures,
   options.epochs = 1;
   const Stopwatch stopwatch;
   ASSIGN_OR_RETURN(const std::unique_ptr<BatchLoader> loader, BatchLoader::Open(dataset, options));
+  const Stopwatch stopwatch_once_open;
   RETURN_IF_ERROR(TakeBatches(loader.get(), loader->steps_per_epoch()));
-  return stopwatch.Stop(loader->steps_per_epoch() * target.batch);
+  const uint64_t records = loader->steps_per_epoch() * target.batch;
+  return ColdTurn{stopwatch.Stop(records), stopwatch_once_open.Stop(records)};
 }
 
 // The descriptors of the shards, for reads past the page cache.
@@ -235,20 +242,21 @@ Result<uint32_t> FindBestDepth(const DirectFiles& files, const std::vector<std::
 // The loader, mapped and direct, and the bare reads themselves, each between two turns of the bare
 // reads. Both callbacks drop the page cache first.
 Status TakeColdTurns(int rounds, const std::function<Result<Rate>()>& bare,
-                     const std::function<Result<Rate>(Io)>& load, ColdFigures* figures) {
+                     const std::function<Result<ColdTurn>(Io)>& load, ColdFigures* figures) {
   std::vector<Rate> bares, direct, mapped;
-  std::vector<double> direct_ratios, mapped_ratios, bare_ratios;
+  std::vector<double> direct_ratios, direct_open_ratios, mapped_ratios, bare_ratios;
   ASSIGN_OR_RETURN(Rate before, bare());
   for (int round = 0; round < rounds; ++round) {
-    ASSIGN_OR_RETURN(const Rate direct_rate, load(Io::kDirect));
+    ASSIGN_OR_RETURN(const ColdTurn direct_turn, load(Io::kDirect));
     ASSIGN_OR_RETURN(const Rate middle, bare());
-    ASSIGN_OR_RETURN(const Rate mapped_rate, load(Io::kMapped));
+    ASSIGN_OR_RETURN(const ColdTurn mapped_turn, load(Io::kMapped));
     ASSIGN_OR_RETURN(const Rate after, bare());
-    direct.push_back(direct_rate);
-    mapped.push_back(mapped_rate);
+    direct.push_back(direct_turn.rate);
+    mapped.push_back(mapped_turn.rate);
     bares.insert(bares.end(), {middle, after});
-    direct_ratios.push_back(SpeedBeside(direct_rate, before, middle));
-    mapped_ratios.push_back(SpeedBeside(mapped_rate, middle, after));
+    direct_ratios.push_back(SpeedBeside(direct_turn.rate, before, middle));
+    direct_open_ratios.push_back(SpeedBeside(direct_turn.rate_once_open, before, middle));
+    mapped_ratios.push_back(SpeedBeside(mapped_turn.rate, middle, after));
     bare_ratios.push_back(SpeedBeside(middle, before, after));
     before = after;
   }
@@ -256,6 +264,7 @@ Status TakeColdTurns(int rounds, const std::function<Result<Rate>()>& bare,
   figures->mapped = MedianRate(mapped);
   figures->bare = MedianRate(bares);
   figures->direct_of_bare = SpreadOf(direct_ratios);
+  figures->direct_open_of_bare = SpreadOf(direct_open_ratios);
   figures->mapped_of_bare = SpreadOf(mapped_ratios);
   figures->bare_of_itself = SpreadOf(bare_ratios);
   return OkStatus();
@@ -291,7 +300,7 @@ Result<ColdFigures> MeasureCold(const ReadBenchOptions& options) {
     RETURN_IF_ERROR(DropAll(paths));
     return TakeBareTurn(files, reads, figures.best_depth, figures.records);
   };
-  const auto load = [&](Io io) -> Result<Rate> {
+  const auto load = [&](Io io) -> Result<ColdTurn> {
     RETURN_IF_ERROR(DropAll(paths));
     return TakeColdTurn(target, figures, io);
   };

@@ -71,11 +71,12 @@ struct ColdFigures {
   std::string fields;
   int threads = 1;
   uint64_t records = 0;
-  uint64_t stored_bytes = 0;  // of all records
-  Rate direct;                // Io::kDirect
-  Rate mapped;                // Io::kMapped, with read-ahead
-  Rate bare;                  // direct reads of the same ranges, at the best queue depth
-  Spread direct_of_bare;
+  uint64_t stored_bytes = 0;   // of all records
+  Rate direct;                 // Io::kDirect
+  Rate mapped;                 // Io::kMapped, with read-ahead
+  Rate bare;                   // direct reads of the same ranges, at the best queue depth
+  Spread direct_of_bare;       // from opening the loader on
+  Spread direct_open_of_bare;  // once it is open, which is when the bare reads begin
   Spread mapped_of_bare;
   Spread bare_of_itself;
   uint32_t best_depth = 0;

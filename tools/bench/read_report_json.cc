@@ -94,6 +94,8 @@ void WriteCold(const ColdFigures& figures, JsonWriter* json) {
   json->Key("mapped_bytes_per_second").Number(figures.BytesPerSecond(figures.mapped));
   json->Key("direct_of_bare");
   WriteSpread(figures.direct_of_bare, json);
+  json->Key("direct_once_open_of_bare");
+  WriteSpread(figures.direct_open_of_bare, json);
   json->Key("mapped_of_bare");
   WriteSpread(figures.mapped_of_bare, json);
   json->Key("bare_of_itself");

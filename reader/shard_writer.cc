@@ -146,7 +146,6 @@ Status ShardWriter::Impl::WriteEnd(const proto::ShardSummary& summary, ShardResu
   postscript.digest = digest->Finish(postscript.footer_checksum);
   const std::string postscript_bytes = EncodePostscript(postscript);
   RETURN_IF_ERROR(file.Append(postscript_bytes.data(), postscript_bytes.size()));
-  RETURN_IF_ERROR(file.Commit());
   *result = {file_name, postscript.record_count, postscript.file_bytes, postscript.digest};
   return OkStatus();
 }
@@ -191,10 +190,13 @@ Status ShardWriter::Append(EncodedRecord record) {
   return status.ok() ? status : impl_->Fail(status);
 }
 
-Result<ShardResult> ShardWriter::Close(const proto::ShardSummary& summary) {
+Result<ShardResult> ShardWriter::Close(const proto::ShardSummary& summary,
+                                       const BeforeNamed& before_named) {
   RETURN_IF_ERROR(impl_->first_error);
   ShardResult result;
-  const Status status = impl_->WriteEnd(summary, &result);
+  Status status = impl_->WriteEnd(summary, &result);
+  if (status.ok() && before_named) status = before_named(result);
+  if (status.ok()) status = impl_->file.Commit();
   if (!status.ok()) return impl_->Fail(status);
   impl_->first_error = InternalError(impl_->file_name + " is already closed");
   return result;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,7 +59,10 @@ class ShardWriter {
   Status Append(EncodedRecord record);
 
   // Writes the last block, the footer and the postscript, and gives the file its final name.
-  Result<ShardResult> Close(const proto::ShardSummary& summary);
+  // `before_named` is called when all is written but its name; an error keeps that away.
+  using BeforeNamed = std::function<Status(const ShardResult&)>;
+  Result<ShardResult> Close(const proto::ShardSummary& summary,
+                            const BeforeNamed& before_named = nullptr);
 
  private:
   struct Impl;

@@ -1,6 +1,7 @@
 #include "reader/base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,7 +24,9 @@ constexpr size_t kLargestWrite = uint64_t{64} << 20;
 class DescriptorCloser {
  public:
   explicit DescriptorCloser(int descriptor) : descriptor_(descriptor) {}
-  ~DescriptorCloser() { ::close(descriptor_); }
+  ~DescriptorCloser() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
   DescriptorCloser(const DescriptorCloser&) = delete;
   DescriptorCloser& operator=(const DescriptorCloser&) = delete;
 
@@ -74,6 +77,14 @@ size_t TakeOff(size_t written, size_t next, std::vector<iovec>* pieces) {
     if (piece.iov_len > 0) break;
   }
   return next;
+}
+
+// Who cleans up takes a temporary file without a lock for a remnant, and has removed it when the
+// lock is not to be had, or comes too late. A file system without locks has no such cleaners.
+bool IsTakenForARemnant(int descriptor) {
+  struct stat info;
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return errno == EWOULDBLOCK;
+  return ::fstat(descriptor, &info) == 0 && info.st_nlink == 0;
 }
 
 std::string_view TextOf(const std::vector<uint8_t>& bytes) {
@@ -158,8 +169,10 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
     const std::string temporary_path = attempt == 0 ? base : base + "-" + std::to_string(attempt);
     const int descriptor =
         ::open(temporary_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (descriptor >= 0) return AtomicFile(path, temporary_path, descriptor);
-    if (errno != EEXIST) {
+    if (descriptor >= 0) {
+      if (!IsTakenForARemnant(descriptor)) return AtomicFile(path, temporary_path, descriptor);
+      ::close(descriptor);
+    } else if (errno != EEXIST) {
       const Status status = ErrnoError("cannot create " + temporary_path, errno);
       return errno == ENOENT ? NotFoundError(status.message()) : status;
     }
@@ -236,6 +249,8 @@ Status AtomicFile::Commit() {
   if (RetryingFsync(descriptor_) != 0) {
     return Fail(ErrnoError("cannot flush " + temporary_path_ + " to the disk", errno));
   }
+  // The lock stays until the file has its name.
+  const DescriptorCloser lock(::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0));
   if (::close(std::exchange(descriptor_, -1)) != 0) {
     return Fail(ErrnoError("cannot close " + temporary_path_, errno));
   }

@@ -144,6 +144,8 @@ check is_empty err
 check same_tree one four
 expect 2 pack scenes -o one
 holds err "holds a data set already; replace it with --overwrite"
+expect 0 pack scenes -o one --jobs 2 --shard-size 40KiB --block-size 20KiB
+holds err "holds this data set already"
 check same_tree one four
 expect 0 pack scenes -o one --overwrite --one-hot bits
 check test "$(find one -type f | wc -l)" -eq 4

@@ -87,7 +87,6 @@ attempt() { # FOLDER OPTIONS...
 finish() { # FOLDER CASE OPTIONS...
   local there=("$1"/*.shard) name=$2 kept
   shift 2
-  [ -e out/.pack-state ] || [ -e out/.shardmill-incoming/.pack-state ] || return 0
   "$shardmill" pack scenes -o out "${sizes[@]}" --quiet --json "$@" >summary || fail "$name: exit $?"
   kept=$(sed -n 's/.*"kept_shards": \([0-9]*\).*/\1/p' summary)
   [ "$kept" -eq ${#there[@]} ] || fail "$name: ${#there[@]} shards were finished, $kept are kept"

@@ -45,6 +45,7 @@ Result<FinishedShard> ReadFinishedShard(const PackPlan& plan, const PlannedShard
   FinishedShard finished;
   finished.records = reader->records();
   finished.bytes = reader->file_bytes();
+  finished.digest = reader->digest();
   finished.summary = reader->summary();
   const uint64_t told =
       finished.summary.counts().inputs() + static_cast<uint64_t>(finished.summary.skipped_size());
@@ -53,6 +54,12 @@ Result<FinishedShard> ReadFinishedShard(const PackPlan& plan, const PlannedShard
     return DataLossError(path + " tells of other inputs than the plan");
   }
   return finished;
+}
+
+bool KeepsTo(const ErrorPolicy& policy, const FinishedShard& shard) {
+  return policy.skip ||
+         std::all_of(shard.summary.skipped().begin(), shard.summary.skipped().end(),
+                     [](const proto::SkippedInput& skipped) { return skipped.by_rule(); });
 }
 
 }  // namespace shardmill

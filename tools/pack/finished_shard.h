@@ -6,7 +6,9 @@
 #include <string>
 
 #include "proto/manifest.pb.h"
+#include "reader/base/checksum.h"
 #include "reader/base/status.h"
+#include "tools/pack/pack_options.h"
 #include "tools/pack/pack_plan.h"
 
 namespace shardmill {
@@ -14,6 +16,7 @@ namespace shardmill {
 struct FinishedShard {
   uint64_t records = 0;
   uint64_t bytes = 0;  // of the file
+  Digest digest = {};
   proto::ShardSummary summary;
 };
 
@@ -21,5 +24,9 @@ struct FinishedShard {
 // plan; no record is read. NotFound when there is no such file, DataLoss when it does not fit.
 Result<FinishedShard> ReadFinishedShard(const PackPlan& plan, const PlannedShard& shard,
                                         const std::string& folder);
+
+// Whether a pack with this policy may have made it: one that stops at the first failure must meet
+// it again, the inputs that are known to be none excepted.
+bool KeepsTo(const ErrorPolicy& policy, const FinishedShard& shard);
 
 }  // namespace shardmill

@@ -17,6 +17,7 @@
 #include "reader/manifest.h"
 #include "reader/names.h"
 #include "reader/verify.h"
+#include "tools/pack/finished_set.h"
 #include "tools/pack/finished_shard.h"
 #include "tools/pack/foreign_shards.h"
 #include "tools/pack/incoming_set.h"
@@ -141,9 +142,13 @@ Result<bool> OutputFolder::TryEnterAlone() {
     complete_ = complete && !options_.overwrite;
     if (complete_) return true;
   }
-  const PackState now = MakePackState(plan_, options_);
+  PackState now = MakePackState(plan_, options_);
   RETURN_IF_ERROR(ChooseFolder(now));
-  RETURN_IF_ERROR(TakeStock(now));
+  if (complete_) {
+    RETURN_IF_ERROR(RemoveLeftovers(path_, JobText(launch_)));
+    return true;
+  }
+  RETURN_IF_ERROR(TakeStock(std::move(now)));
   if (!whole) RETURN_IF_ERROR(lock_->MakeShared());
   return true;
 }
@@ -163,7 +168,7 @@ Result<bool> OutputFolder::TryEnterShared() {
   }
   const PackState now = MakePackState(plan_, options_);
   if (SameSet(*state, now)) {
-    FindKept();
+    FindKept(*state);
     return true;
   }
   return InvalidArgumentError("other processes are packing another data set into " + path_ + " (" +
@@ -171,16 +176,11 @@ Result<bool> OutputFolder::TryEnterShared() {
                               "\nWait for them or choose another folder.");
 }
 
-// Another process has taken stock: what is older than the state that it wrote was kept.
-void OutputFolder::FindKept() {
-  std::error_code error;
-  const auto begun =
-      std::filesystem::last_write_time(JoinPath(shard_folder_, kPackStateName), error);
-  if (error) return;
+// Another process has taken stock.
+void OutputFolder::FindKept(const PackState& state) {
   for (const PlannedShard& shard : plan_.AllShards()) {
-    const auto made =
-        std::filesystem::last_write_time(JoinPath(shard_folder_, plan_.FileNameOf(shard)), error);
-    if (!error && made < begun) kept_.push_back(shard);
+    const auto found = state.shards.find(plan_.FileNameOf(shard));
+    if (found != state.shards.end() && found->second.kept) kept_.push_back(shard);
   }
 }
 
@@ -198,7 +198,10 @@ Status OutputFolder::ChooseFolder(const PackState& now) {
     before_ = std::move(here.state);
     return OkStatus();
   }
-  if (HasManifest(path_)) return LeaveOldSet(OldSetRefusal(growing, now), growing);
+  if (HasManifest(path_)) {
+    complete_ = LookForFinishedSet(here, growing);
+    return complete_ ? OkStatus() : LeaveOldSet(OldSetRefusal(growing, now), growing);
+  }
   if (here.state.has_value()) {
     return LeaveOldSet(
         path_ + " holds an unfinished data set that this command cannot go on with:" +
@@ -208,6 +211,21 @@ Status OutputFolder::ChooseFolder(const PackState& now) {
         growing);
   }
   return ChooseWithoutState(here, growing);
+}
+
+// As a pack leaves it that was killed after its last step, or that is given once more.
+bool OutputFolder::LookForFinishedSet(const StoredState& here, const StoredState& growing) {
+  if (options_.overwrite || options_.slice.has_value() || here.exists || growing.exists) {
+    return false;
+  }
+  FinishedSet set = FindFinishedSet(plan_, options_, path_);
+  changed_key_ = std::move(set.changed_key);
+  if (!set.is_there) return false;
+  kept_ = plan_.AllShards();
+  notes_.push_back(path_ +
+                   " holds this data set already, complete and made of the same inputs with the "
+                   "same options: nothing is to be done (--overwrite makes it anew)");
+  return true;
 }
 
 // Nothing says what the shards are that may lie there.
@@ -242,7 +260,9 @@ Status OutputFolder::ChooseWithoutState(const StoredState& here, const StoredSta
 }
 
 std::string OutputFolder::OldSetRefusal(const StoredState& growing, const PackState& now) const {
-  const std::string holds = path_ + " holds a data set already";
+  const std::string holds =
+      path_ + " holds a data set already" +
+      (changed_key_.empty() ? "" : ", and " + changed_key_ + " was changed since it was packed");
   if (use_ != FolderUse::kFinish) {
     return holds + "; replace it with --overwrite or choose another folder";
   }
@@ -289,21 +309,21 @@ Status OutputFolder::LookAtOldSet() {
   return OkStatus();
 }
 
-bool OutputFolder::CanBeKept(const PlannedShard& shard) const {
+// Its digest, when it is the shard that was made, sound, and of this command.
+std::optional<Digest> OutputFolder::CanBeKept(const PlannedShard& shard) const {
+  const std::string name = plan_.FileNameOf(shard);
+  const auto made = before_->shards.find(name);
+  if (made == before_->shards.end()) return std::nullopt;
   const Result<FinishedShard> finished = ReadFinishedShard(plan_, shard, shard_folder_);
-  if (!finished.ok()) return false;
+  if (!finished.ok() || finished->digest != made->second.digest) return std::nullopt;
   // A power cut or a bad disk may have damaged it since.
-  const std::string path = JoinPath(shard_folder_, plan_.FileNameOf(shard));
-  const Result<VerifyReport> report = Verify(path, VerifyOptions());
-  if (!report.ok() || !report->sound()) return false;
-  // A pack that stops at the first failure must meet it again, the inputs that are known to be
-  // none excepted.
-  return options_.on_error.skip ||
-         std::all_of(finished->summary.skipped().begin(), finished->summary.skipped().end(),
-                     [](const proto::SkippedInput& skipped) { return skipped.by_rule(); });
+  const Result<VerifyReport> report = Verify(JoinPath(shard_folder_, name), VerifyOptions());
+  if (!report.ok() || !report->sound()) return std::nullopt;
+  if (!KeepsTo(options_.on_error, *finished)) return std::nullopt;
+  return finished->digest;
 }
 
-Status OutputFolder::TakeStock(const PackState& now) {
+Status OutputFolder::TakeStock(PackState now) {
   ASSIGN_OR_RETURN(std::vector<std::string> stale,
                    ShardFileNames(shard_folder_, ShardFileKind::kShards));
   const bool stopped = FileExists(JoinPath(shard_folder_, kPackStateName));
@@ -324,8 +344,11 @@ Status OutputFolder::TakeStock(const PackState& now) {
     const auto name = std::lower_bound(stale.begin(), stale.end(), plan_.FileNameOf(shards[i]));
     if (name == stale.end() || *name != plan_.FileNameOf(shards[i])) continue;
     of_changed += changed[i];
-    if (changed[i] || !CanBeKept(shards[i])) continue;
+    if (changed[i]) continue;
+    const std::optional<Digest> digest = CanBeKept(shards[i]);
+    if (!digest.has_value()) continue;
     kept_.push_back(shards[i]);
+    now.shards[*name] = {*digest, true};
     stale.erase(name);
   }
   NoteStale(stale.size(), of_changed);
@@ -362,7 +385,7 @@ void OutputFolder::NoteStale(size_t stale, size_t of_changed) {
                      ShardsThatAreThere(stale) + " not kept");
   } else if (stale > of_changed) {
     notes_.push_back(ShardsThatAreThere(stale - of_changed) +
-                     " damaged or of another kind, and not kept");
+                     " damaged, or not what was packed, and not kept");
   }
 }
 

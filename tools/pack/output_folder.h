@@ -4,7 +4,7 @@
 // it makes. Whoever comes first looks through what is there, keeps the finished shards of a pack
 // of the same set that was stopped, removes what cannot be kept, and writes `.pack-state`; so in
 // all that follows a shard that has its name is finished. An old set stays usable until the new
-// one is complete.
+// one is complete. One that is complete, of the same plan, is left as it is.
 //
 // Not for concurrent use. The destructor gives the locks back and leaves finished shards.
 #pragma once
@@ -41,7 +41,7 @@ class OutputFolder {
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
 
-  // For kHelper: the data set is complete already, there is nothing to help with.
+  // The data set is complete already: there is nothing to do, or for kHelper to help with.
   bool complete() const { return complete_; }
   // Publish() will remove what is in the folder for another data set.
   bool replaces() const { return shard_folder_ != path_; }
@@ -82,16 +82,17 @@ class OutputFolder {
   Result<bool> TryEnterShared();  // false: there is nothing to share yet
   Status RefuseLocked() const;
   Result<bool> IsCompleteAlready();
-  void FindKept();
+  void FindKept(const PackState& state);
   Status ChooseFolder(const PackState& now);
+  bool LookForFinishedSet(const StoredState& here, const StoredState& growing);
   Status ChooseWithoutState(const StoredState& here, const StoredState& growing);
   std::string OldSetRefusal(const StoredState& growing, const PackState& now) const;
   Status LeaveOldSet(const std::string& refusal, const StoredState& growing);
   Status LookAtOldSet();
-  Status TakeStock(const PackState& now);
+  Status TakeStock(PackState now);
   Status JudgeForeign(const std::vector<std::string>& foreign);
   void NoteStale(size_t stale, size_t of_changed);
-  bool CanBeKept(const PlannedShard& shard) const;
+  std::optional<Digest> CanBeKept(const PlannedShard& shard) const;
   Status CleanUp(const std::vector<std::string>& stale, const PackState& now);
   Status RemoveLeftovers(const std::string& folder, const std::string& job_to_keep);
 
@@ -107,6 +108,7 @@ class OutputFolder {
   std::vector<PlannedShard> kept_;
   std::vector<std::string> unusable_;  // with kFinish: shards that have their name but do not fit
   std::vector<std::string> notes_;
+  std::string changed_key_;  // an input for which the set that is there is not the plan's
   bool complete_ = false;
 };
 

@@ -287,7 +287,10 @@ Status PackJob::Pack() {
   Note(options_, DescribePlan(Report()) + "; at most " + FormatBytes(bytes) + " in all");
   if (!options_.finish && launch_.rank == 0) WarnAboutSpace(bytes);
   ASSIGN_OR_RETURN(written_, WriteSet(plan_, options_, writing));
-  if (!written_.complete) seconds_ = SecondsSince(start);
+  if (!written_.complete || written_.was_there) seconds_ = SecondsSince(start);
+  const std::string page = JoinPath(options_.output, kReportFileName);
+  std::error_code error;
+  if (written_.was_there && std::filesystem::exists(page, error)) page_ = page;
   return OkStatus();
 }
 

@@ -1,6 +1,10 @@
 #include "tools/pack/pack_state.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <string_view>
 #include <unordered_map>
@@ -11,9 +15,11 @@ namespace shardmill {
 namespace {
 
 // Shards of state 1 may have left out inputs that only could not be read for a while; state 2 had
-// the values as they are.
-constexpr std::string_view kFirstLine = "shardmill pack state 3";
+// the values as they are; state 3 did not know the finished shards.
+constexpr std::string_view kFirstLine = "shardmill pack state 4";
 constexpr std::string_view kEnd = "end ";
+constexpr size_t kSumDigits = 16;
+constexpr std::string_view kKept = "kept", kMade = "made";
 constexpr uint64_t kMaxStateBytes = uint64_t{1} << 36;
 constexpr size_t kDifferencesShown = 5;
 
@@ -49,9 +55,34 @@ void AddInput(const InputState& input, std::string* text) {
 
 std::string HexOf(uint64_t number) {
   static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text(16, '0');
-  for (size_t i = 16; i-- > 0; number >>= 4) text[i] = kDigits[number & 15];
+  std::string text(kSumDigits, '0');
+  for (size_t i = kSumDigits; i-- > 0; number >>= 4) text[i] = kDigits[number & 15];
   return text;
+}
+
+std::string SumOf(std::string_view text) { return HexOf(Checksum64(text.data(), text.size())); }
+
+std::string_view TakeUntil(std::string_view* text, char separator) {
+  const size_t end = std::min(text->find(separator), text->size());
+  const std::string_view part = text->substr(0, end);
+  text->remove_prefix(std::min(end + 1, text->size()));
+  return part;
+}
+
+std::string ShardLine(std::string_view kind, const std::string& file, const Digest& digest) {
+  const std::string line = std::string(kind) + '\t' + file + '\t' + DigestToHex(digest);
+  return line + '\t' + SumOf(line) + '\n';
+}
+
+// A line that was cut off, or written over, says nothing.
+void ParseShardLine(std::string_view line, PackState* state) {
+  const size_t body_bytes = std::min(line.rfind('\t'), line.size());
+  if (line.substr(body_bytes) != "\t" + SumOf(line.substr(0, body_bytes))) return;
+  std::string_view rest = line.substr(0, body_bytes);
+  const std::string_view kind = TakeUntil(&rest, '\t');
+  const std::string file(TakeUntil(&rest, '\t'));
+  const std::optional<Digest> digest = DigestFromHex(rest);
+  if (digest.has_value()) state->shards[file] = {*digest, kind == kKept};
 }
 
 // Takes lines and their parts off the front of a text.
@@ -63,12 +94,6 @@ class StateParser {
   bool Parse(PackState* state);
 
  private:
-  std::string_view TakeUntil(std::string_view* text, char separator) {
-    const size_t end = std::min(text->find(separator), text->size());
-    const std::string_view part = text->substr(0, end);
-    text->remove_prefix(std::min(end + 1, text->size()));
-    return part;
-  }
   template <typename Number>
   bool TakeNumber(std::string_view* text, Number* number) {
     const std::string_view digits = TakeUntil(text, '\t');
@@ -124,13 +149,21 @@ bool StateParser::Parse(PackState* state) {
   return true;
 }
 
-// The text without its last line, when that holds the checksum of the rest; else nothing.
-std::string_view CheckedText(std::string_view text) {
-  const size_t end_bytes = kEnd.size() + 16 + 1;
-  if (text.size() < end_bytes) return {};
-  const std::string_view body = text.substr(0, text.size() - end_bytes);
-  const std::string last = std::string(kEnd) + HexOf(Checksum64(body.data(), body.size())) + "\n";
-  return text.substr(body.size()) == last ? body : std::string_view();
+// What stands before the line that holds the checksum of all before it, and takes `text` up to what
+// stands behind; nothing when there is no such line.
+std::string_view TakeChecked(std::string_view* text) {
+  const size_t end_bytes = kEnd.size() + kSumDigits + 1;
+  const std::string start = "\n" + std::string(kEnd);
+  for (size_t at = text->find(start); at != std::string_view::npos;
+       at = text->find(start, at + 1)) {
+    const std::string_view end = text->substr(at + 1, end_bytes);
+    if (end.size() < end_bytes || end.back() != '\n') continue;
+    const std::string_view body = text->substr(0, at + 1);
+    if (end.substr(kEnd.size(), kSumDigits) != SumOf(body)) continue;
+    text->remove_prefix(at + 1 + end_bytes);
+    return body;
+  }
+  return {};
 }
 
 // Gathers differences: so many are named, the rest counted.
@@ -232,10 +265,33 @@ Status WritePackState(const std::string& folder, const PackState& state) {
             std::to_string(split.problems) + '\n';
     for (const InputState& input : split.inputs) AddInput(input, &text);
   }
-  text += std::string(kEnd) + HexOf(Checksum64(text.data(), text.size())) + "\n";
+  text += std::string(kEnd) + SumOf(text) + "\n";
+  for (const auto& [file, shard] : state.shards) text += ShardLine(kKept, file, shard.digest);
   ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(JoinPath(folder, kPackStateName)));
   RETURN_IF_ERROR(file.Append(text.data(), text.size()));
   return file.Commit();
+}
+
+Status AddToPackState(const std::string& folder, const std::string& shard_file,
+                      const Digest& digest) {
+  const std::string path = JoinPath(folder, kPackStateName);
+  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) return errno == ENOENT ? OkStatus() : ErrnoError("cannot open " + path, errno);
+  // In one call: lines of several processes are not mixed.
+  const std::string line = ShardLine(kMade, shard_file, digest);
+  size_t written = 0;
+  Status status;
+  while (status.ok() && written < line.size()) {
+    const ssize_t count = ::write(file, line.data() + written, line.size() - written);
+    if (count >= 0) {
+      written += static_cast<size_t>(count);
+    } else if (errno != EINTR) {
+      status = ErrnoError("cannot write " + path, errno);
+    }
+  }
+  if (status.ok() && ::fsync(file) != 0) status = ErrnoError("cannot flush " + path, errno);
+  ::close(file);
+  return status;
 }
 
 Result<StoredState> ReadPackState(const std::string& folder) {
@@ -245,8 +301,11 @@ Result<StoredState> ReadPackState(const std::string& folder) {
   RETURN_IF_ERROR(text.status());
   stored.exists = true;
   PackState state;
-  const std::string_view body = CheckedText(*text);
-  if (!body.empty() && StateParser(body).Parse(&state)) stored.state = std::move(state);
+  std::string_view rest = *text;
+  const std::string_view body = TakeChecked(&rest);
+  if (body.empty() || !StateParser(body).Parse(&state)) return stored;
+  while (!rest.empty()) ParseShardLine(TakeUntil(&rest, '\n'), &state);
+  stored.state = std::move(state);
   return stored;
 }
 

@@ -3,10 +3,13 @@
 //
 // A text of ours beside the shards, written before the first of them and removed when the set is
 // complete: the settings that decide what is stored, and key, sizes and times of change of every
-// input in the order of the plan; a checksum over it all. Free functions without state.
+// input in the order of the plan; a checksum over it all. Behind that, with a checksum of its own,
+// a line for each finished shard, so that another file of its name is not taken for it. Free
+// functions without state.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,17 +42,29 @@ struct SplitState {
   std::vector<InputState> inputs;
 };
 
+// A shard that is finished, or is about to get its name.
+struct StateShard {
+  Digest digest = {};
+  bool kept = false;  // it was there when the state was written
+};
+
 struct PackState {
   Digest dataset_id = {};
   // Option and value, sorted by option: the recipe, and what decides which inputs are left out.
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<SplitState> splits;
+  std::map<std::string, StateShard> shards;  // by file name
 };
 
 // Looks at the files of all inputs. One that is gone has the times 0.
 PackState MakePackState(const PackPlan& plan, const PackOptions& options);
 
+// Its shards are those that are kept.
 Status WritePackState(const std::string& folder, const PackState& state);
+// Adds a line to the state in `folder`, before the shard gets its name. Several processes may do so
+// at once. Without a state no shard can be kept: then there is nothing to do.
+Status AddToPackState(const std::string& folder, const std::string& shard_file,
+                      const Digest& digest);
 
 struct StoredState {
   bool exists = false;

@@ -65,7 +65,7 @@ FolderUse SetWriter::Use() const {
 
 void SetWriter::TellWhatIsKept() const {
   for (const std::string& note : folder_->notes()) writing_.note(note);
-  if (folder_->kept().empty() || options_.finish) return;
+  if (folder_->kept().empty() || folder_->complete() || options_.finish) return;
   writing_.note("going on with the pack that was stopped: " + FormatCount(folder_->kept().size()) +
                 " of " + FormatCount(all_.size()) + " shards are finished and kept");
 }
@@ -145,7 +145,7 @@ Status SetWriter::CheckAllAreThere() const {
   if (missing.size() > kMissingShown) names += "\n  …";
   return NotFoundError(FormatCount(missing.size()) + " of " + FormatCount(all_.size()) +
                        " shards are missing in " + options_.output +
-                       " or were made of inputs that have changed since:" + names +
+                       ", damaged, or made of inputs that have changed since:" + names +
                        "\nMake them first, with the same options and --shards in the place of "
                        "--finish.");
 }
@@ -254,8 +254,13 @@ Status SetWriter::Explain(const Status& status) {
 Result<WrittenSet> SetWriter::Write() {
   ASSIGN_OR_RETURN(folder_, OutputFolder::Open(plan_, options_, Use(), writing_.launch));
   written_.helped = writing_.launch.rank > 0;
-  if (folder_->complete()) return std::move(written_);
+  if (folder_->complete() && written_.helped) return std::move(written_);
   TellWhatIsKept();
+  if (folder_->complete()) {
+    RETURN_IF_ERROR(Report());
+    written_.complete = written_.was_there = true;
+    return std::move(written_);
+  }
   const auto mark = [this](RankPresence presence) {
     return written_.helped ? MarkRank(options_.output, writing_.launch, presence) : OkStatus();
   };

@@ -32,6 +32,7 @@ struct WrittenSet {
   // Another rank than 0, which has nothing to report.
   bool helped = false;
   bool complete = false;             // the manifest is written
+  bool was_there = false;            // and was before: nothing had to be done
   bool held_back = false;            // it could be, but too much was skipped to replace a set
   PackResult result;                 // of all shards, or those of the slice that are finished
   std::vector<std::string> missing;  // names of planned shards that are not finished

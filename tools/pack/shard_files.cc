@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "reader/base/file.h"
+#include "reader/base/file_remnants.h"
 #include "reader/manifest.h"
 #include "reader/names.h"
 #include "tools/pack/pack_state.h"
@@ -21,17 +22,6 @@ namespace shardmill {
 namespace {
 
 constexpr std::string_view kClaimPrefix = ".claim-";
-constexpr std::string_view kTemporary = ".tmp-";
-
-bool IsNumber(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-// "4242", or "4242-1" when that name was taken, as AtomicFile has it; all else is somebody's own.
-bool IsProcess(std::string_view text) {
-  const size_t dash = std::min(text.find('-'), text.size());
-  return IsNumber(text.substr(0, dash)) && (dash == text.size() || IsNumber(text.substr(dash + 1)));
-}
 
 }  // namespace
 
@@ -41,10 +31,7 @@ std::string FinalNameOf(const std::string& leftover) {
     return ParseShardFileName(shard).has_value() ? shard : "";
   }
   if (IsRankMark(leftover)) return leftover;
-  const size_t suffix = leftover.rfind(kTemporary);
-  if (suffix == std::string::npos) return "";
-  if (!IsProcess(std::string_view(leftover).substr(suffix + kTemporary.size()))) return "";
-  const std::string name = leftover.substr(0, suffix);
+  const std::string name(NameWithoutTemporarySuffix(leftover));
   const bool is_ours = name == kManifestFileName || name == kPackStateName ||
                        name == kReportFileName || IsRankMark(name) ||
                        ParseShardFileName(name).has_value();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "reader/statistics.h"
+#include "tools/pack/pack_state.h"
 
 namespace shardmill {
 namespace {
@@ -78,7 +79,10 @@ proto::ShardSummary ShardSequence::Summary() const {
 }
 
 Status ShardSequence::CloseCurrent() {
-  RETURN_IF_ERROR(writer_->Close(Summary()).status());
+  const auto remember = [this](const ShardResult& shard) {
+    return AddToPackState(folder_, shard.file, shard.digest);
+  };
+  RETURN_IF_ERROR(writer_->Close(Summary(), remember).status());
   writer_.reset();
   ++current_;
   return OkStatus();

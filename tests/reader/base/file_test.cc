@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,6 +13,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "reader/base/file_remnants.h"
 
 namespace shardmill {
 namespace {
@@ -50,6 +54,48 @@ TEST_F(AtomicFileTest, NameAppearsOnlyWithCommit) {
   EXPECT_EQ(file->size(), content->size());
   EXPECT_EQ(FilesInFolder(), 1);
   EXPECT_FALSE(file->Append("x", 1).ok());
+}
+
+TEST_F(AtomicFileTest, RemnantsOfKilledWritersAreRemovedAndNothingElse) {
+  const std::vector<std::string> remnants = {"/file.tmp-77", "/file.tmp-77-1"};
+  const std::vector<std::string> others = {"/file.tmp-", "/file.tmp-notes", "/file.tmp-77-x",
+                                           "/other.tmp-77", "/file.txt"};
+  for (const std::string& name : remnants) std::ofstream(folder_ + name) << "cut";
+  for (const std::string& name : others) std::ofstream(folder_ + name) << "of somebody";
+  fs::create_directory(folder_ + "/file.tmp-78");
+  fs::create_symlink(folder_ + "/file.txt", folder_ + "/file.tmp-79");
+  Result<AtomicFile> living = AtomicFile::Create(Path());
+  ASSERT_TRUE(living.ok());
+  RemoveRemnants(Path());
+  for (const std::string& name : remnants) EXPECT_FALSE(fs::exists(folder_ + name)) << name;
+  for (const std::string& name : others) EXPECT_TRUE(fs::exists(folder_ + name)) << name;
+  EXPECT_TRUE(fs::exists(folder_ + "/file.tmp-78"));
+  EXPECT_TRUE(fs::is_symlink(folder_ + "/file.tmp-79"));
+  ASSERT_TRUE(living->Append("whole", 5).ok());
+  ASSERT_TRUE(living->Commit().ok());
+  EXPECT_EQ(*ReadFile(Path(), 10), "whole");
+}
+
+TEST_F(AtomicFileTest, RemnantOfAProcessThatEndedWithoutItsDestructorIsRemoved) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const Result<AtomicFile> file = AtomicFile::Create(Path());
+    _exit(file.ok() ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  EXPECT_EQ(FilesInFolder(), 1);
+  RemoveRemnants(Path());
+  EXPECT_EQ(FilesInFolder(), 0);
+}
+
+TEST(NameWithoutTemporarySuffix, IsEmptyForNamesOfSomebodyElse) {
+  EXPECT_EQ(NameWithoutTemporarySuffix("a.tmp-4242"), "a");
+  EXPECT_EQ(NameWithoutTemporarySuffix("a.tmp-1.tmp-4242-13"), "a.tmp-1");
+  for (const char* name : {"", "a", "a.tmp-", "a.tmp-x", "a.tmp-4-", "a.tmp--4", "a.tmp-4-x"}) {
+    EXPECT_EQ(NameWithoutTemporarySuffix(name), "") << name;
+  }
 }
 
 TEST_F(AtomicFileTest, DestroyedWithoutCommitLeavesTheOldFileAndNothingElse) {

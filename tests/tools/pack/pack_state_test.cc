@@ -63,6 +63,51 @@ TEST(PackState, ValueOfSeveralLinesComesBack) {
   }
 }
 
+TEST(PackState, ShardsAreRememberedAndSayWhetherTheyWereKept) {
+  const std::string folder = EmptyFolder("shards");
+  PackState state = Example();
+  state.shards["train-00000-of-00003.shard"] = {Digest128("kept"), true};
+  ASSERT_TRUE(WritePackState(folder, state).ok());
+  ASSERT_TRUE(AddToPackState(folder, "train-00001-of-00003.shard", Digest128("made")).ok());
+  ASSERT_TRUE(AddToPackState(folder, "train-00002-of-00003.shard", Digest128("first")).ok());
+  ASSERT_TRUE(AddToPackState(folder, "train-00002-of-00003.shard", Digest128("again")).ok());
+  const auto read = ReadPackState(folder);
+  ASSERT_TRUE(read.ok() && read->state.has_value());
+  const std::map<std::string, StateShard>& shards = read->state->shards;
+  ASSERT_EQ(shards.size(), 3u);
+  EXPECT_EQ(shards.at("train-00000-of-00003.shard").digest, Digest128("kept"));
+  EXPECT_TRUE(shards.at("train-00000-of-00003.shard").kept);
+  EXPECT_EQ(shards.at("train-00001-of-00003.shard").digest, Digest128("made"));
+  EXPECT_FALSE(shards.at("train-00001-of-00003.shard").kept);
+  EXPECT_EQ(shards.at("train-00002-of-00003.shard").digest, Digest128("again"));
+}
+
+// A line that was cut off or changed must not vouch for a shard, nor spoil the rest.
+TEST(PackState, DamagedShardLineSaysNothing) {
+  const std::string folder = EmptyFolder("shard_line");
+  ASSERT_TRUE(WritePackState(folder, Example()).ok());
+  const size_t begin = ReadText(StateFile(folder)).size();
+  ASSERT_TRUE(AddToPackState(folder, "a.shard", Digest128("a")).ok());
+  const std::string text = ReadText(StateFile(folder));
+  for (size_t i = begin; i < text.size(); ++i) {
+    std::string damaged = text;
+    damaged[i] = static_cast<char>(damaged[i] ^ 1);
+    for (const std::string& content : {damaged, text.substr(0, i)}) {
+      std::ofstream(StateFile(folder)) << content;
+      const auto read = ReadPackState(folder);
+      ASSERT_TRUE(read->state.has_value()) << i;
+      const bool only_end = i + 1 == text.size();  // the line is whole, its end is not
+      EXPECT_EQ(read->state->shards.size(), only_end && content.size() == i ? 1u : 0u) << i;
+    }
+  }
+}
+
+TEST(PackState, WithoutStateNothingIsAdded) {
+  const std::string folder = EmptyFolder("none");
+  EXPECT_TRUE(AddToPackState(folder, "a.shard", Digest128("a")).ok());
+  EXPECT_FALSE(ReadPackState(folder)->exists);
+}
+
 TEST(PackState, MissingOneIsNothing) {
   const auto read = ReadPackState(EmptyFolder("missing"));
   ASSERT_TRUE(read.ok());

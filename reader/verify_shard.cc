@@ -9,6 +9,7 @@
 #include "proto/schema.pb.h"
 #include "reader/base/checksum.h"
 #include "reader/base/file.h"
+#include "reader/base/little_endian.h"
 #include "reader/block_format.h"
 #include "reader/find_blocks.h"
 #include "reader/find_footer.h"
@@ -173,6 +174,7 @@ void ShardVerifier::CompareSchema(const ShardFallback& fallback) {
   }
   const Result<uint64_t> found = file_->Checksum64(kSchemaOffset, bytes.size());
   report_.schema_is_assumed = !found.ok() || *found != sum;
+  if (!report_.schema_is_assumed) schema_sum_ = sum;
 }
 
 void ShardVerifier::Open(const ShardFallback& fallback) {
@@ -217,8 +219,35 @@ void ShardVerifier::VerifyBlock(uint32_t index, BlockVerifier* verifier, KeyHash
   if (failure_.ok()) failure_ = status.WithContext(path_);
 }
 
+// What stands where a sum belongs; it may be damaged as well.
+std::optional<uint64_t> ShardVerifier::SumAt(uint64_t offset) const {
+  uint8_t bytes[8];
+  if (offset > file_->size() || file_->size() - offset < sizeof bytes) return std::nullopt;
+  if (!file_->Read(offset, sizeof bytes, bytes).ok()) return std::nullopt;
+  return LoadU64(bytes);
+}
+
+std::optional<Digest> ShardVerifier::DigestOfSums() const {
+  const ShardParts& parts = *report_.parts;
+  std::optional<uint64_t> superblock = SumAt(kSuperblockChecksumOffset), schema = schema_sum_;
+  if (report_.has_superblock) schema = parts.superblock.schema_checksum;
+  std::optional<uint64_t> footer;
+  if (report_.has_postscript) footer = parts.postscript.footer_checksum;
+  if (report_.has_footer) footer = parts.footer.checksum;
+  if (!superblock || !schema || !footer) return std::nullopt;
+  ShardDigest digest(*superblock, *schema);
+  for (uint32_t i = 0; i < block_count(); ++i) {
+    std::optional<uint64_t> header = outcomes_[i].header_checksum;
+    if (!header) header = SumAt(blocks_[i].offset + kBlockChecksumOffset);
+    if (!header) return std::nullopt;
+    digest.AddBlock(*header);
+  }
+  return digest.Finish(*footer);
+}
+
 void ShardVerifier::CheckDigest() {
   const ShardParts& parts = *report_.parts;
+  if (report_.opened) report_.digest_of_sums = DigestOfSums();
   if (report_.has_postscript) report_.digest = parts.postscript.digest;
   if (!report_.parts_agree) return;
   ShardDigest digest(parts.superblock.checksum, parts.superblock.schema_checksum);

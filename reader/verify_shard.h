@@ -82,6 +82,10 @@ struct ShardReport {
   // postscript, or are not. The schema counts by its sum in the superblock.
   bool has_its_digest = false;
   bool has_foreign_part = false;
+  // The digest of the sums of all parts and block headers, where those of damaged ones are taken as
+  // they stand. If it is the digest of the shard, all that is sound is the shard's own, whatever
+  // is lost. None: a sum is gone.
+  std::optional<Digest> digest_of_sums;
 };
 
 class ShardVerifier {
@@ -118,6 +122,8 @@ class ShardVerifier {
   void FindIdentity(const ShardFallback& fallback);
   void CompareSchema(const ShardFallback& fallback);
   void CheckDigest();
+  std::optional<uint64_t> SumAt(uint64_t offset) const;
+  std::optional<Digest> DigestOfSums() const;
 
   const std::string path_;
   const FileAccess access_;
@@ -125,6 +131,7 @@ class ShardVerifier {
   const RecordSchema* schema_ = nullptr;
   ShardReport report_;
   std::optional<BlockIdentity> identity_;  // of the shard, as far as anything says it
+  std::optional<uint64_t> schema_sum_;     // where no superblock says it, but the schema is sound
   std::vector<BlockTableEntry> blocks_;
   std::vector<uint32_t> numbers_;  // of the blocks; they have gaps where some could not be found
   std::vector<BlockReport> outcomes_;

@@ -54,14 +54,6 @@ std::string WhyRefused(const SalvageShard& shard, const ShardReport& report) {
   return "";
 }
 
-uint64_t SoundRecords(const ShardReport& report) {
-  uint64_t records = 0;
-  for (const BlockOutcome& block : report.blocks) {
-    if (!block.all_lost) records += block.entry.records - block.lost.size();
-  }
-  return records;
-}
-
 Kinship KinshipOf(const ShardReport& a, const ShardReport& b) {
   if (a.digest && b.digest) return *a.digest == *b.digest ? Kinship::kSame : Kinship::kOther;
   std::map<uint32_t, uint64_t> sums;

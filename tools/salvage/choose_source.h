@@ -19,9 +19,6 @@ Kinship KinshipOf(const ShardReport& a, const ShardReport& b);
 // Why nothing of a file may be taken for the shard; empty: it may. Holds for a mended one as well.
 std::string WhyRefused(const SalvageShard& shard, const ShardReport& report);
 
-// Of the blocks that were found.
-uint64_t SoundRecords(const ShardReport& report);
-
 // The number of the file to take; -1 when there is none. Files that are refused come last. First
 // come those with something to save that have the digest that the manifest says, then those of
 // which this is not known any more. Among them, a stale file must not win over the one with the

@@ -23,13 +23,6 @@ auto Worth(const ShardReport& report) {
                          report.parts_are_sound);
 }
 
-// Whether its parts are those that the digest in its postscript, or that in the manifest, was made
-// of. Without a postscript the digest of a report is that of its parts.
-bool IsProven(const SalvageShard& shard, const ShardReport& report) {
-  if (report.has_postscript) return report.has_its_digest;
-  return shard.digest && report.digest && *report.digest == *shard.digest;
-}
-
 void ReplaceAll(const std::string& from, const std::string& to, std::string* text) {
   for (size_t at = 0; (at = text->find(from, at)) != std::string::npos; at += to.size()) {
     text->replace(at, from.size(), to);

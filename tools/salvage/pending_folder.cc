@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "reader/base/file.h"
+#include "reader/base/file_remnants.h"
 #include "reader/manifest.h"
 
 namespace shardmill {
@@ -23,17 +24,6 @@ constexpr char kTemporarySuffix[] = ".tmp-";
 constexpr char kPurpose[] = "a salvage";
 constexpr int kAttempts = 100;
 
-// "17" or "17-2": what Create() puts behind the suffix.
-bool IsNumberOfAttempt(std::string_view text) {
-  const auto is_number = [](std::string_view part) {
-    return !part.empty() &&
-           std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
-  };
-  const size_t dash = std::min(text.find('-'), text.size());
-  return is_number(text.substr(0, dash)) &&
-         (dash == text.size() || is_number(text.substr(dash + 1)));
-}
-
 bool IsFolder(const std::string& path) {
   std::error_code error;
   return fs::is_directory(fs::symlink_status(path, error));
@@ -41,15 +31,12 @@ bool IsFolder(const std::string& path) {
 
 // Folders that are called like pending ones for `path`.
 std::vector<std::string> FoldersLikePending(const std::string& path) {
-  const std::string prefix = FileName(path) + kTemporarySuffix;
   std::vector<std::string> folders;
   std::error_code error;
   for (fs::directory_iterator entry(FolderName(path), error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (name.rfind(prefix, 0) != 0 ||
-        !IsNumberOfAttempt(std::string_view(name).substr(prefix.size())))
-      continue;
+    if (NameWithoutTemporarySuffix(name) != FileName(path)) continue;
     const std::string folder = path + name.substr(FileName(path).size());
     if (IsFolder(folder)) folders.push_back(folder);
   }

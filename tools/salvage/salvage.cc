@@ -158,7 +158,9 @@ class Salvager {
     report_.losses = plan_.losses;
     for (size_t i = 0; i < plan_.shards.size(); ++i) {
       const LossOptions options = {plan_.folder, options_.access, restored_[i].is_known};
-      std::vector<Loss> losses = LossesOf(plan_.shards[i], ReportOf(i), plan_.schema, options);
+      const ShardReport* report = ReportOf(i);
+      if (report != nullptr) report_.unproven_records += UnprovenRecords(plan_.shards[i], *report);
+      std::vector<Loss> losses = LossesOf(plan_.shards[i], report, plan_.schema, options);
       mended_.NameOriginals(&losses);
       std::move(losses.begin(), losses.end(), std::back_inserter(report_.losses));
     }

@@ -8,7 +8,8 @@
 // end is lost, as long as one shard or the manifest still has the schema. The id of the set does
 // not tell which packing a shard is of, so that nothing is taken of one that had another schema,
 // of which superblock and schema are lost and nothing else proves the schema, or that has a part
-// of another; and one whose digest is not that of the manifest is told as a loss. Without a
+// of another; and one whose digest is not that of the manifest is told as a loss, as is what may be
+// of another packing because too much is lost to compare the digest. Without a
 // manifest that can be used nobody knows of what is missing altogether, which is a loss like
 // others. Of several files that say that they are the same shard, the one is taken of which most
 // can be saved; where they certainly are copies of it, each part is taken from the one in which it
@@ -50,10 +51,11 @@ struct Loss {
 
 struct SalvageReport {
   uint64_t shards = 0;
-  uint64_t records = 0;         // saved
-  uint64_t bytes = 0;           // written
-  uint64_t lost_records = 0;    // as far as their number is known
-  bool lost_uncounted = false;  // there are losses of unknown number
+  uint64_t records = 0;           // saved
+  uint64_t bytes = 0;             // written
+  uint64_t unproven_records = 0;  // of these: that they are those that were packed is not proven
+  uint64_t lost_records = 0;      // as far as their number is known
+  bool lost_uncounted = false;    // there are losses of unknown number
   // Without one nobody knows whether there were more shards.
   bool has_manifest = false;
   Digest source_id = {};

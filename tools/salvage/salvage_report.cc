@@ -65,8 +65,12 @@ std::string LossesText(const SalvageReport& report, bool colored) {
 std::string SalvageVerdict(const std::string& path, const std::string& out,
                            const SalvageReport& report) {
   std::string text = EscapeControl(out) + ": " + CountOf(report.records, "record") + " in " +
-                     CountOf(report.shards, "shard") + ", " + FormatBytes(report.bytes) +
-                     " saved; of " + EscapeControl(path) + " ";
+                     CountOf(report.shards, "shard") + ", " + FormatBytes(report.bytes) + " saved";
+  if (report.unproven_records > 0) {
+    text += ", of which " + std::to_string(report.unproven_records) +
+            " may be of another packing of the same inputs";
+  }
+  text += "; of " + EscapeControl(path) + " ";
   if (report.losses.empty()) return text + "nothing was lost\n";
   if (report.lost_records == 0 && !report.lost_uncounted) {
     return text + "no record was lost, but what stands above\n";
@@ -88,6 +92,7 @@ std::string SalvageReportJson(const std::string& path, const std::string& out,
   json.Key("shards").Number(report.shards);
   json.Key("records").Number(report.records);
   json.Key("bytes").Number(report.bytes);
+  json.Key("unproven_records").Number(report.unproven_records);
   json.Key("lost_records").Number(report.lost_records);
   json.Key("lost_uncounted").Bool(report.lost_uncounted);
   json.Key("manifest_used").Bool(report.has_manifest);

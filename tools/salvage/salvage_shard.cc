@@ -114,6 +114,38 @@ void AddLostFacts(const ShardReport& report, bool footer_is_known, std::vector<L
   }
 }
 
+// "blocks 0-4, 7": those of which something is saved.
+std::string SavedBlocks(const ShardReport& report) {
+  constexpr size_t kRangesShown = 8;
+  std::vector<std::pair<uint32_t, uint32_t>> ranges;
+  for (const BlockOutcome& block : report.blocks) {
+    if (block.all_lost) continue;
+    const bool goes_on = !ranges.empty() && ranges.back().second + 1 == block.number;
+    if (!goes_on) ranges.emplace_back(block.number, block.number);
+    ranges.back().second = block.number;
+  }
+  const bool is_one = ranges.size() == 1 && ranges[0].first == ranges[0].second;
+  std::string text = is_one ? "block " : "blocks ";
+  for (size_t i = 0; i < std::min(ranges.size(), kRangesShown); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(ranges[i].first);
+    if (ranges[i].second > ranges[i].first) text += "-" + std::to_string(ranges[i].second);
+  }
+  return text + (ranges.size() > kRangesShown ? ", …" : "");
+}
+
+// What is saved although it may be of another packing of the same inputs.
+void AddUnproven(const SalvageShard& shard, const ShardReport& report, std::vector<Loss>* losses) {
+  const uint64_t records = UnprovenRecords(shard, report);
+  if (records == 0) return;
+  Loss loss;
+  loss.file = report.path;
+  loss.records = 0;
+  loss.reason = "the proof is lost that what is saved of " + SavedBlocks(report) +
+                " is what was packed: it is sound and says that it belongs here, but without what "
+                "is lost the digest of the shard cannot be compared";
+  losses->push_back(std::move(loss));
+}
+
 // Copies record after record, and counts them where that is needed.
 class ShardCopier {
  public:
@@ -234,6 +266,27 @@ bool IsAnotherThanNamed(const SalvageShard& shard, const ShardReport& report) {
   return shard.digest && report.digest && *report.digest != *shard.digest;
 }
 
+bool IsProven(const SalvageShard& shard, const ShardReport& report) {
+  if (!report.digest_of_sums) return false;
+  const Digest& found = *report.digest_of_sums;
+  if (report.has_postscript && found == report.parts->postscript.digest) return true;
+  return shard.digest && found == *shard.digest;
+}
+
+uint64_t SoundRecords(const ShardReport& report) {
+  uint64_t records = 0;
+  for (const BlockOutcome& block : report.blocks) {
+    if (!block.all_lost) records += block.entry.records - block.lost.size();
+  }
+  return records;
+}
+
+uint64_t UnprovenRecords(const SalvageShard& shard, const ShardReport& report) {
+  // Of one that is not the named one, another loss tells.
+  const bool is_known = IsProven(shard, report) || IsAnotherThanNamed(shard, report);
+  return report.opened && !is_known ? SoundRecords(report) : 0;
+}
+
 void LoseWholeShard(const std::string& reason, ShardReport* report) {
   for (BlockOutcome& block : report->blocks) {
     block.all_lost = true;
@@ -265,6 +318,7 @@ std::vector<Loss> LossesOf(const SalvageShard& shard, const ShardReport* report,
     AddUnfound(shard, *report, &losses);
   }
   AddLostFacts(*report, options.footer_is_known, &losses);
+  AddUnproven(shard, *report, &losses);
   return losses;
 }
 

@@ -17,6 +17,16 @@ namespace shardmill {
 // Whether the manifest names a shard of this name and place with other content.
 bool IsAnotherThanNamed(const SalvageShard& shard, const ShardReport& report);
 
+// Whether all that is sound is certainly of the shard that its own postscript, or the manifest,
+// says by its digest.
+bool IsProven(const SalvageShard& shard, const ShardReport& report);
+
+// Of the blocks that were found.
+uint64_t SoundRecords(const ShardReport& report);
+
+// Of these, those that say that they are of the shard, and of which nothing proves it.
+uint64_t UnprovenRecords(const SalvageShard& shard, const ShardReport& report);
+
 // Fills in all_lost and lost_reason of the blocks of a shard of which nothing may be taken.
 void LoseWholeShard(const std::string& reason, ShardReport* report);
 

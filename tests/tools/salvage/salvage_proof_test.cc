@@ -172,7 +172,50 @@ TEST_F(SalvageProof, ForeignBlockIsNoSoundOneWithoutTheSchema) {
   ExpectTold(RunWith(Without(foreign, {"postscript"})), "not the one that the manifest names");
   ExpectTold(RunWith(Without(foreign, {"schema", "postscript"})),
              "not the one that the manifest names");
-  ExpectTold(RunWith(Without(foreign, {"superblock"})), "the superblock is lost");
+  const SalvageReport report = RunWith(Without(foreign, {"superblock"}));
+  ExpectTold(report, "the superblock is lost");
+  ExpectTold(report, "the proof is lost that what is saved of blocks 0-1 is what was packed");
+  EXPECT_EQ(report.unproven_records, 6u);
+}
+
+// The digest is made of sums, and these may still stand where the rest of their part is damaged.
+TEST_F(SalvageProof, PartWhoseSumIsLeftDoesNotTakeTheProofAlong) {
+  const uint64_t footer = sound_.size() - 2 * kPage;
+  for (const bool has_manifest : {true, false}) {
+    if (!has_manifest) fs::remove(folder_ + "/manifest.json");
+    for (const uint64_t at : {uint64_t{200}, footer + 40, footer + 8, kBlock + 50, second_ + 50}) {
+      std::string bytes = sound_;
+      bytes[at] ^= 1;
+      const SalvageReport report = RunWith(bytes);
+      EXPECT_EQ(report.unproven_records, 0u) << at;
+      EXPECT_EQ(report.records, at == kBlock + 50 ? 18u : at == second_ + 50 ? 20u : 22u) << at;
+      // The same with a block of another packing.
+      if (at == kBlock + 50) continue;
+      bytes = WithForeignBlock();
+      bytes[at] ^= 1;
+      EXPECT_EQ(RunWith(bytes).unproven_records, at == second_ + 50 ? 4u : 6u) << at;
+    }
+  }
+}
+
+TEST_F(SalvageProof, WhatIsSavedWithoutAProofIsTold) {
+  for (const uint64_t begin : {uint64_t{0}, kBlock, second_}) {
+    std::string bytes = sound_;
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(begin), kPage, '\0');
+    const SalvageReport report = RunWith(bytes);
+    ExpectTold(report, std::string("the proof is lost that what is saved of block") +
+                           (begin == 0        ? "s 0-1 is"
+                            : begin == kBlock ? " 1 is"
+                                              : " 0 is"));
+    EXPECT_EQ(report.unproven_records, begin == 0 ? 6u : begin == kBlock ? 2u : 4u);
+  }
+  // Only the manifest has the digest; then nothing has.
+  EXPECT_EQ(RunWith(Without(sound_, {"postscript"})).unproven_records, 0u);
+  fs::remove(folder_ + "/manifest.json");
+  const SalvageReport report = RunWith(Without(sound_, {"postscript"}));
+  ExpectTold(report, "the proof is lost");
+  EXPECT_EQ(report.unproven_records, 6u);
+  EXPECT_EQ(report.records, 22u);
 }
 
 TEST_F(SalvageProof, CopiesOfAnotherSchemaAreNotUnited) {

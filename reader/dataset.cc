@@ -46,11 +46,28 @@ Status NoSuchSplit(const std::string& folder, std::string_view name,
 }  // namespace
 
 struct Dataset::Impl {
+  Status OpenSplit(const proto::Split& message, const ReadOptions& options);
+
   std::string folder;
   proto::Manifest manifest;
   RecordSchema schema;
   std::vector<std::unique_ptr<Split>> splits;
 };
+
+Status Dataset::Impl::OpenSplit(const proto::Split& message, const ReadOptions& options) {
+  auto opened = std::make_unique<Split>();
+  opened->name_ = message.name();
+  for (int k = 0; k < message.shards_size(); ++k) {
+    ASSIGN_OR_RETURN(std::unique_ptr<ShardReader> shard,
+                     OpenShard(folder, manifest, message, k, options));
+    opened->first_record_.push_back(opened->records_);
+    opened->records_ += shard->records();
+    opened->shards_.push_back(std::move(shard));
+  }
+  opened->first_record_.push_back(opened->records_);
+  splits.push_back(std::move(opened));
+  return OkStatus();
+}
 
 Dataset::Dataset(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Dataset::~Dataset() = default;
@@ -66,17 +83,8 @@ Result<std::shared_ptr<const Dataset>> Dataset::Open(const std::string& path,
   for (const proto::Split& message : impl->manifest.splits()) {
     existing.push_back(message.name());
     if (!split.empty() && message.name() != split) continue;
-    auto opened = std::make_unique<Split>();
-    opened->name_ = message.name();
-    for (int k = 0; k < message.shards_size(); ++k) {
-      ASSIGN_OR_RETURN(std::unique_ptr<ShardReader> shard,
-                       OpenShard(impl->folder, impl->manifest, message, k, options));
-      opened->first_record_.push_back(opened->records_);
-      opened->records_ += shard->records();
-      opened->shards_.push_back(std::move(shard));
-    }
-    opened->first_record_.push_back(opened->records_);
-    impl->splits.push_back(std::move(opened));
+    RETURN_IF_ERROR(
+        ExplainByReplacement(impl->folder, impl->manifest, impl->OpenSplit(message, options)));
   }
   if (impl->splits.empty()) return NoSuchSplit(impl->folder, split, existing);
   return std::shared_ptr<const Dataset>(new Dataset(std::move(impl)));

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "reader/base/file.h"
+#include "reader/base/file_remnants.h"
 
 namespace shardmill {
 namespace {
@@ -46,6 +47,7 @@ std::string ChromeTrace(const std::vector<TraceLane>& lanes) {
 }
 
 Status WriteChromeTrace(const std::string& path, const std::vector<TraceLane>& lanes) {
+  RemoveRemnants(path);
   ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   const std::string text = ChromeTrace(lanes);
   RETURN_IF_ERROR(file.Append(text.data(), text.size()));

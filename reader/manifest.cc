@@ -9,9 +9,11 @@
 #include "proto/manifest.pb.h"
 #include "proto/schema.pb.h"
 #include "reader/base/file.h"
+#include "reader/base/file_remnants.h"
 #include "reader/names.h"
 #include "reader/serialize.h"
 #include "reader/shard_format.h"
+#include "reader/unfinished_pack.h"
 
 namespace shardmill {
 namespace {
@@ -128,9 +130,10 @@ Result<proto::Manifest> ReadManifest(const std::string& folder) {
   const std::string path = ManifestPath(folder);
   const Result<std::string> json = ReadFile(path, kMaxManifestBytes);
   if (json.status().code() == StatusCode::kNotFound) {
-    return NotFoundError(path +
-                         " does not exist: the folder is no data set, or packing it was not "
-                         "finished");
+    const std::string pack = FindUnfinishedPack(folder).description;
+    return NotFoundError(
+        path + " does not exist: " +
+        (pack.empty() ? "the folder is no data set, or packing it was not finished" : pack));
   }
   // A folder, a pipe, something far too large: what has the name of a manifest is none.
   if (json.status().code() == StatusCode::kInvalidArgument) {
@@ -153,6 +156,13 @@ Status WriteManifest(const std::string& folder, proto::Manifest manifest) {
   if (!again.ok() || ManifestDigest(*again) != manifest.digest()) {
     return InvalidArgumentError(path + ": the manifest holds text that is not UTF-8");
   }
+  if (json.size() > kMaxManifestBytes) {
+    return InvalidArgumentError(path + " would hold more than " +
+                                std::to_string(kMaxManifestBytes) +
+                                " bytes: too many inputs were left out, or there are too many "
+                                "classes or splits");
+  }
+  RemoveRemnants(path);
   ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   RETURN_IF_ERROR(file.Append(json.data(), json.size()));
   return file.Commit();

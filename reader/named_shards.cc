@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "proto/manifest.pb.h"
+#include "reader/manifest.h"
 #include "reader/names.h"
 
 namespace shardmill {
@@ -24,6 +25,18 @@ bool NamesNoneOfTheShards(const std::string& folder, const proto::Manifest& mani
     any = true;
   }
   return any;
+}
+
+Status ExplainByReplacement(const std::string& folder, const proto::Manifest& manifest,
+                            const Status& status) {
+  if (status.ok()) return status;
+  const Result<proto::Manifest> now = ReadManifest(folder);
+  if (now.ok() && now->digest() != manifest.digest()) {
+    return IoError(folder +
+                   ": another data set took the place of this one while it was being read; read "
+                   "it again");
+  }
+  return now.status().code() == StatusCode::kNotFound ? now.status() : status;
 }
 
 }  // namespace shardmill

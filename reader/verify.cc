@@ -15,6 +15,7 @@
 #include "reader/names.h"
 #include "reader/serialize.h"
 #include "reader/statistics.h"
+#include "reader/unfinished_pack.h"
 #include "reader/verify_run.h"
 #include "reader/verify_shard.h"
 
@@ -59,6 +60,8 @@ Result<Plan> PlanFolder(const std::string& folder, std::vector<Finding>* finding
   if (!manifest.ok()) {
     if (names.empty()) return manifest.status();
     if (manifest.status().code() == StatusCode::kIo) return manifest.status();
+    const bool is_missing = manifest.status().code() == StatusCode::kNotFound;
+    if (is_missing && FindUnfinishedPack(folder).is_at_work) return manifest.status();
     findings->push_back(FindingAbout(plan.manifest_path, manifest.status().message()));
     findings->back().needs_newer_reader = manifest.status().code() == StatusCode::kInvalidArgument;
   } else {
@@ -200,6 +203,11 @@ Result<VerifyReport> Verify(const std::string& path, const VerifyOptions& option
     report.records += shard.records;
     report.bytes += shard.bytes;
     std::move(shard.findings.begin(), shard.findings.end(), std::back_inserter(report.findings));
+  }
+  if (plan.manifest && !report.sound()) {
+    const Status status =
+        ExplainByReplacement(FolderName(plan.manifest_path), *plan.manifest, DataLossError(""));
+    if (status.code() != StatusCode::kDataLoss) return status;
   }
   return report;
 }

@@ -50,7 +50,8 @@ struct VerifyReport {
 
 // `path` is a data set's folder, its manifest.json, or one shard file. Damage is no error: an
 // error status means that there is nothing to verify (NotFound), that a file cannot be read
-// although it is there, or memory ran out (Io), or that it was Cancelled.
+// although it is there, memory ran out, or another set took the place of this one meanwhile (Io),
+// or that it was Cancelled.
 Result<VerifyReport> Verify(const std::string& path, const VerifyOptions& options);
 
 }  // namespace shardmill

@@ -7,8 +7,9 @@
 
 #include "proto/manifest.pb.h"
 #include "reader/base/file.h"
+#include "reader/base/file_remnants.h"
 #include "reader/manifest.h"
-#include "reader/names.h"
+#include "reader/unfinished_pack.h"
 
 namespace shardmill {
 namespace {
@@ -70,21 +71,8 @@ std::vector<std::string> MissingShards(const std::string& folder, const proto::M
 
 }  // namespace
 
-std::string DescribeStoppedPack(const std::string& folder) {
-  std::error_code error;
-  const std::string incoming = JoinPath(folder, kIncomingName);
-  if (std::filesystem::is_directory(incoming, error) &&
-      !std::filesystem::is_empty(incoming, error)) {
-    return folder + " holds a pack with --overwrite that was stopped (" + kIncomingName +
-           "); give the same pack command with --overwrite again to complete it";
-  }
-  if (!std::filesystem::exists(JoinPath(folder, kPackStateName), error)) return "";
-  return folder + " holds a pack that was stopped (" + kPackStateName +
-         "); give the same pack command again to complete it";
-}
-
 Result<ManifestRepair> RepairManifest(const std::string& folder) {
-  const std::string stopped = DescribeStoppedPack(folder);
+  const std::string stopped = FindUnfinishedPack(folder).description;
   if (!stopped.empty()) return InvalidArgumentError(stopped);
   const std::string path = JoinPath(folder, std::string(kManifestFileName));
   const Result<proto::Manifest> old = ReadManifest(folder);
@@ -105,7 +93,10 @@ Result<ManifestRepair> RepairManifest(const std::string& folder) {
     return repair;
   }
   repair.agreed = old->digest() == manifest.digest();
-  if (repair.agreed) return repair;
+  if (repair.agreed) {
+    RemoveRemnants(path);  // writing it would do so as well
+    return repair;
+  }
   std::vector<std::string> differences = Differences(ShardsOf(*old), ShardsOf(manifest));
   if (differences.empty()) differences.push_back("the shards have another schema or other totals");
   return RefuseDifferent(path, differences);

@@ -17,10 +17,7 @@ struct ManifestRepair {
 };
 
 // DataLoss, and nothing is written, when a sound manifest differs from what is there.
-// InvalidArgument for a folder in which a pack was stopped.
+// InvalidArgument for a folder in which a pack was stopped, or is at work.
 Result<ManifestRepair> RepairManifest(const std::string& folder);
-
-// What was stopped in the folder and how it goes on; empty: no pack was stopped there.
-std::string DescribeStoppedPack(const std::string& folder);
 
 }  // namespace shardmill

@@ -17,6 +17,7 @@
 #include "reader/console/option_types.h"
 #include "reader/console/terminal.h"
 #include "reader/manifest.h"
+#include "reader/unfinished_pack.h"
 #include "reader/verify.h"
 #include "tools/manifest_repair.h"
 #include "tools/progress.h"
@@ -97,15 +98,15 @@ Result<VerifyReport> RunVerify(const VerifyCommandOptions& options) {
   return Verify(options.path, verify);
 }
 
-bool IsManifestMissing(const std::string& path) {
+// Where a pack was stopped, the finding says so.
+bool IsOnlyManifestMissing(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_directory(path, error) &&
-         !std::filesystem::exists(JoinPath(path, std::string(kManifestFileName)), error);
+         !std::filesystem::exists(JoinPath(path, std::string(kManifestFileName)), error) &&
+         FindUnfinishedPack(path).description.empty();
 }
 
 std::string AdviceWithoutManifest(const std::string& folder) {
-  const std::string stopped = DescribeStoppedPack(folder);
-  if (!stopped.empty()) return stopped;
   return "when the shards are complete, `shardmill verify --rebuild-manifest " + folder +
          "` makes the manifest again";
 }
@@ -150,7 +151,7 @@ Result<int> RunWithReport(const VerifyCommandOptions& options) {
   }
   if (report.sound()) return kExitDone;
   if (report.needs_newer_reader()) return ExitCode(InvalidArgumentError(""));
-  if (!options.quiet && IsManifestMissing(options.path)) {
+  if (!options.quiet && IsOnlyManifestMissing(options.path)) {
     std::fprintf(stderr, "%s\n", EscapeControl(AdviceWithoutManifest(options.path)).c_str());
   }
   return ExitCode(DataLossError(""));

@@ -12,6 +12,7 @@
 #include "CLI/Formatter.hpp"
 #include "reader/base/exception_status.h"
 #include "reader/base/interrupt.h"
+#include "reader/base/out_of_memory_exit.h"
 #include "reader/console/help_formatter.h"
 #include "reader/console/terminal.h"
 
@@ -153,6 +154,7 @@ CLI::App* CommandLine::Add(const std::string& name, const std::string& descripti
 }
 
 int CommandLine::Run(int argc, const char* const* argv) {
+  ExitWhenOutOfMemory(app_->get_name());
   if (std::optional<int> code = Parse(argc, argv)) {
     return *code == kExitDone ? Report(FlushOutput()) : *code;
   }

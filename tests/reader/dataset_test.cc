@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
 
 #include "proto/manifest.pb.h"
+#include "reader/base/folder_lock.h"
+#include "reader/manifest.h"
+#include "reader/named_shards.h"
 #include "tests/reader/shard_testing.h"
 
 namespace shardmill {
@@ -140,6 +144,39 @@ TEST_F(DatasetTest, ManifestThatIsNoFileIsDamage) {
   fs::remove(folder_ + "/manifest.json");
   ASSERT_EQ(mkfifo((folder_ + "/manifest.json").c_str(), 0600), 0);
   EXPECT_EQ(Dataset::Open(folder_).status().code(), StatusCode::kDataLoss);
+}
+
+TEST_F(DatasetTest, SetInWhosePlaceAPackPutsAnotherIsExplained) {
+  const proto::Manifest manifest = *ReadManifest(folder_);
+  const std::string path = folder_ + "/manifest.json";
+  const std::string incoming = folder_ + "/.shardmill-incoming";
+  const Status damage = DataLossError("a shard is missing");
+  fs::create_directory(incoming);
+  fs::rename(path, incoming + "/manifest.json");
+  Status status = Dataset::Open(folder_).status();
+  EXPECT_EQ(status.code(), StatusCode::kNotFound);
+  EXPECT_NE(status.message().find("a pack with --overwrite that was stopped"), std::string::npos)
+      << status.message();
+  const auto lock =
+      FolderLock::TryAcquire(folder_, LockKind::kAlone, kFolderLockName, "a whole pack");
+  ASSERT_TRUE(lock.ok() && lock->has_value());
+  status = Dataset::Open(folder_).status();
+  EXPECT_EQ(status.code(), StatusCode::kNotFound);
+  const std::string at_work = "a pack with --overwrite is at work in " + folder_ + " (process " +
+                              std::to_string(getpid()) + " on ";
+  EXPECT_NE(status.message().find(at_work), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("a whole pack); wait until it has ended"), std::string::npos);
+  // The manifest was read before.
+  EXPECT_EQ(ExplainByReplacement(folder_, manifest, damage).ToString(), status.ToString());
+  fs::rename(incoming + "/manifest.json", path);
+  EXPECT_EQ(ExplainByReplacement(folder_, manifest, damage).ToString(), damage.ToString());
+  proto::Manifest other = manifest;
+  other.mutable_recipe()->set_layout("another");
+  ASSERT_TRUE(WriteManifest(folder_, other).ok());
+  status = ExplainByReplacement(folder_, manifest, damage);
+  EXPECT_EQ(status.code(), StatusCode::kIo);
+  EXPECT_NE(status.message().find("another data set took the place"), std::string::npos);
+  EXPECT_TRUE(ExplainByReplacement(folder_, manifest, OkStatus()).ok());
 }
 
 }  // namespace

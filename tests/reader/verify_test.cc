@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proto/manifest.pb.h"
+#include "reader/base/folder_lock.h"
 #include "reader/manifest.h"
 #include "reader/shard_reader.h"
 #include "tests/reader/shard_testing.h"
@@ -338,6 +339,28 @@ TEST_F(VerifyTest, ForeignAndEmptyFilesAreFindings) {
     EXPECT_FALSE(Run(shard_).sound());
     EXPECT_TRUE(Says(Run(), {shard_}));
   }
+}
+
+// Neither the old set nor the new one is damaged.
+TEST_F(VerifyTest, SetThatIsReplacedMeanwhileIsNoDamage) {
+  proto::Manifest other = *ReadManifest(folder_);
+  other.mutable_recipe()->set_layout("another");
+  VerifyOptions options;
+  options.progress = [&](uint64_t, uint64_t) {
+    ASSERT_TRUE(WriteManifest(folder_, other).ok());
+    fs::resize_file(shard_, 4096);
+  };
+  Status status = Verify(folder_, options).status();
+  EXPECT_EQ(status.code(), StatusCode::kIo) << status.ToString();
+  EXPECT_NE(status.message().find("another data set took the place"), std::string::npos);
+  fs::create_directory(folder_ + "/.shardmill-incoming");
+  fs::rename(manifest_, folder_ + "/.shardmill-incoming/manifest.json");
+  EXPECT_TRUE(Says(Run(), {manifest_, "a pack with --overwrite that was stopped"}));
+  const auto lock = FolderLock::TryAcquire(folder_);
+  ASSERT_TRUE(lock.ok() && lock->has_value());
+  status = Verify(folder_, {}).status();
+  EXPECT_EQ(status.code(), StatusCode::kNotFound) << status.ToString();
+  EXPECT_NE(status.message().find("a pack with --overwrite is at work in"), std::string::npos);
 }
 
 }  // namespace

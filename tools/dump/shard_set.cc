@@ -7,7 +7,7 @@
 #include "proto/manifest.pb.h"
 #include "reader/base/file.h"
 #include "reader/names.h"
-#include "tools/manifest_repair.h"
+#include "reader/unfinished_pack.h"
 
 namespace shardmill {
 namespace {
@@ -65,8 +65,7 @@ int CountShardFiles(const std::string& folder) {
 Status AdviseOnMissingManifest(const Status& status, const std::string& folder) {
   const int shards = status.code() == StatusCode::kNotFound ? CountShardFiles(folder) : 0;
   if (shards == 0) return status;
-  const std::string stopped = DescribeStoppedPack(folder);
-  if (!stopped.empty()) return NotFoundError(status.message() + "; " + stopped);
+  if (!FindUnfinishedPack(folder).description.empty()) return status;  // it says so
   return NotFoundError(status.message() + "; there are " + std::to_string(shards) +
                        " shards: `shardmill verify --rebuild-manifest " + folder +
                        "` makes the manifest again when the set is complete");

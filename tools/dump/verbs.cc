@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proto/manifest.pb.h"
+#include "reader/base/file_remnants.h"
 #include "reader/base/interrupt.h"
 #include "reader/base/thread_budget.h"
 #include "reader/console/terminal.h"
@@ -57,6 +58,7 @@ Status SavePicture(const Picture& picture, const std::string& path) {
   png.height = picture.height;
   png.width = picture.width;
   png.pixels = &picture.pixels.front().red;
+  RemoveRemnants(path);
   RETURN_IF_ERROR(WritePng(path, png));
   std::printf("%s\n", EscapeControl(path).c_str());
   return OkStatus();

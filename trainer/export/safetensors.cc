@@ -1,6 +1,7 @@
 #include "trainer/export/safetensors.h"
 
 #include "reader/base/file.h"
+#include "reader/base/file_remnants.h"
 #include "reader/base/little_endian.h"
 #include "reader/console/json_writer.h"
 
@@ -44,6 +45,7 @@ Status WriteSafetensors(const std::string& path, const std::vector<SafeTensor>& 
   const std::string header = Header(tensors, metadata);
   uint8_t length[8];
   StoreU64(header.size(), length);
+  RemoveRemnants(path);
   ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   RETURN_IF_ERROR(file.Append(length, sizeof(length)));
   RETURN_IF_ERROR(file.Append(header.data(), header.size()));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "reader/base/file.h"
+#include "reader/base/file_remnants.h"
 
 namespace shardmill {
 namespace {
@@ -114,6 +115,7 @@ Status RunTrace::Write(const std::vector<TraceLane>& loader) {
   RETURN_IF_ERROR(communicator_->Sum(&lost_, 1, "spans lost"));
   if (communicator_->rank() > 0) return OkStatus();
   const std::string text = JoinTrace(lists, lost_);
+  RemoveRemnants(path_);
   ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
   RETURN_IF_ERROR(file.Append(text.data(), text.size()));
   return file.Commit();

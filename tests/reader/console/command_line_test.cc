@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 #include <pty.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -236,6 +238,36 @@ TEST(HelpFormatter, HelpIsAsWideAsTheTerminalAndAHundredColumnsAtMost) {
   EXPECT_GT(narrow(300), 94u);
   EXPECT_NE(help().find("\n  short\n"), std::string::npos) << help();
   EXPECT_NE(help().find("\n    word word"), std::string::npos) << help();
+}
+
+void ThrowOutOfMemory() { throw std::bad_alloc(); }
+void MustNotThrow(void (*function)()) noexcept { function(); }
+
+// As what a library does while it is loaded.
+TEST(CommandLineDeathTest, LackOfMemoryWhereNoErrorCanBeReturnedIsExitCodeThree) {
+  const char* const arguments[] = {"mill", "load"};
+  const auto run = [&] {
+    CommandLine commands("mill", "Mills.", "1.2.3");
+    commands.Add("load", "Loads.", [] {
+      MustNotThrow(ThrowOutOfMemory);
+      return kExitDone;
+    });
+    commands.Run(2, arguments);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(3), "^mill: error: out of memory; give more");
+}
+
+TEST(CommandLineDeathTest, OtherExceptionThatNobodyCatchesAborts) {
+  const char* const arguments[] = {"mill", "load"};
+  const auto run = [&] {
+    CommandLine commands("mill", "Mills.", "1.2.3");
+    commands.Add("load", "Loads.", [] {
+      MustNotThrow([] { throw std::runtime_error("a bug"); });
+      return kExitDone;
+    });
+    commands.Run(2, arguments);
+  };
+  EXPECT_EXIT(run(), testing::KilledBySignal(SIGABRT), "a bug");
 }
 
 }  // namespace

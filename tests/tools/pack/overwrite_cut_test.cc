@@ -13,6 +13,7 @@
 
 #include "proto/manifest.pb.h"
 #include "reader/manifest.h"
+#include "reader/unfinished_pack.h"
 #include "reader/verify.h"
 #include "tests/tools/pack/image_files.h"
 #include "tools/manifest_repair.h"
@@ -188,7 +189,7 @@ TEST_F(OverwriteCutTest, RebuildingIsRefusedAndTheSameCommandMakesTheNewSet) {
       EXPECT_TRUE(repair->agreed);
       ExpectOldOrNewSet();
     } else {
-      EXPECT_NE(DescribeStoppedPack(out_.path()), "") << repair.status().ToString();
+      EXPECT_NE(FindUnfinishedPack(out_.path()).description, "") << repair.status().ToString();
       EXPECT_EQ(repair.status().code(), StatusCode::kInvalidArgument);
     }
     const Result<int> result = Pack(out_);
@@ -209,6 +210,20 @@ TEST_F(OverwriteCutTest, NewSetThatIsNotWholeDoesNotReplaceTheOldOne) {
   EXPECT_NE(status.message().find("move that folder away"), std::string::npos) << status.message();
   EXPECT_TRUE(IsSound());
   EXPECT_EQ(DigestIn(out_), DigestIn(old_));
+}
+
+// What a repair that was killed left.
+TEST_F(OverwriteCutTest, RebuildingRemovesTheRemnantOfAnotherOne) {
+  const auto before = Contents(new_);
+  new_.Write("manifest.json.tmp-77", "cut");
+  new_.Write("manifest.json.tmp-notes", "of somebody");
+  ASSERT_TRUE(fs::remove(new_.At("manifest.json")));
+  ASSERT_TRUE(RepairManifest(new_.path()).ok());
+  ASSERT_TRUE(fs::remove(new_.At("manifest.json.tmp-notes")));
+  EXPECT_EQ(Contents(new_), before);
+  new_.Write("manifest.json.tmp-77", "cut");
+  EXPECT_TRUE(RepairManifest(new_.path())->agreed);
+  EXPECT_EQ(Contents(new_), before);
 }
 
 TEST_F(OverwriteCutTest, SoundManifestIsNotReplacedWhenAShardHasAnotherDigest) {

@@ -8,6 +8,7 @@
 
 #include "reader/base/checksum.h"
 #include "reader/base/file.h"
+#include "reader/base/file_remnants.h"
 #include "reader/base/folder_lock.h"
 #include "reader/base/little_endian.h"
 
@@ -196,6 +197,7 @@ Status PlanCache::Save() {
   ASSIGN_OR_RETURN(const FolderLock lock, AwaitLock(path_));
   RETURN_IF_ERROR(Merge());
   const std::string file = Encode();
+  RemoveRemnants(path_);
   ASSIGN_OR_RETURN(AtomicFile output, AtomicFile::Create(path_));
   RETURN_IF_ERROR(output.Append(file.data(), file.size()));
   RETURN_IF_ERROR(output.Commit());

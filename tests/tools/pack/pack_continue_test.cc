@@ -8,104 +8,11 @@
 #include "proto/manifest.pb.h"
 #include "reader/base/folder_lock.h"
 #include "reader/manifest.h"
-#include "tests/tools/pack/image_files.h"
+#include "tests/tools/pack/pack_continue_fixture.h"
 #include "tools/pack/pack_job.h"
 
 namespace shardmill {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr uint64_t kShards = 6;  // of the set below: 5 of train, 1 of val
-
-// 10 images of train and 2 of val, two to a shard.
-class PackContinueTest : public testing::Test {
- protected:
-  PackContinueTest()
-      : source_(Name() + "-source"), whole_(Name() + "-whole"), out_(Name() + "-out") {
-    FillSource(source_);
-    options_.source = source_.path();
-    options_.quiet = true;
-    options_.jobs = 2;
-    options_.shard_bytes = 2 * (8 * 8 * 3 + 1);
-    options_.block_bytes = 200;
-  }
-  static std::string Name() {
-    return testing::UnitTest::GetInstance()->current_test_info()->name();
-  }
-  static std::string Input(uint64_t i) {
-    return (i < 10 ? "train/" : "val/") + std::string(i % 2 == 0 ? "a/" : "b/") +
-           std::to_string(i) + ".png";
-  }
-  static void FillSource(const TestFolder& folder) {
-    for (uint64_t i = 0; i < 12; ++i) folder.Write(Input(i), Png(Photo({8, 8}, i)));
-  }
-
-  Result<int> Pack(const TestFolder& output) {
-    options_.output = output.path();
-    testing::internal::CaptureStdout();
-    Result<int> result = RunPackJob(options_, ReportStyle::kText);
-    text_ = testing::internal::GetCapturedStdout();
-    return result;
-  }
-  void ExpectCode(const TestFolder& output, int code) {
-    const Result<int> result = Pack(output);
-    ASSERT_TRUE(result.ok()) << result.status().ToString();
-    EXPECT_EQ(*result, code);
-  }
-  void ExpectError(StatusCode code, const std::string& part) {
-    const Status status = Pack(out_).status();
-    EXPECT_EQ(status.code(), code) << status.ToString();
-    EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
-  }
-  void ExpectNote(const std::string& note, const std::string& other_note) {
-    options_.quiet = false;
-    testing::internal::CaptureStderr();
-    ExpectCode(out_, 0);
-    notes_ = testing::internal::GetCapturedStderr();
-    options_.quiet = true;
-    EXPECT_NE(notes_.find(note), std::string::npos) << notes_;
-    EXPECT_NE(notes_.find(other_note), std::string::npos) << notes_;
-  }
-  void PackSlice(uint64_t first, uint64_t last) {
-    options_.slice = ShardSlice{first, last};
-    const Result<int> result = Pack(out_);
-    ASSERT_TRUE(result.ok()) << result.status().ToString();
-    options_.slice.reset();
-  }
-
-  static std::map<std::string, std::string> Contents(const TestFolder& folder) {
-    std::map<std::string, std::string> contents;
-    for (const std::string& file : folder.Files()) contents[file] = folder.Read(file);
-    contents.erase("pack-report.html");  // for people: it names the source folder
-    return contents;
-  }
-  void ExpectSameAsWhole() { EXPECT_EQ(Contents(out_), Contents(whole_)); }
-  ino_t Inode(const std::string& file) {
-    struct stat info = {};
-    EXPECT_EQ(stat(out_.At(file).c_str(), &info), 0) << file;
-    return info.st_ino;
-  }
-  static std::string TrainShard(int number) {
-    return "train-0000" + std::to_string(number) + "-of-00005.shard";
-  }
-  void Touch(const std::string& input) {
-    const auto time = fs::last_write_time(source_.At(input));
-    fs::last_write_time(source_.At(input), time + std::chrono::seconds(1));
-  }
-  // The shard with this input, by the key that its record metadata holds.
-  int ShardWith(const std::string& input) {
-    for (int k = 0; k < 5; ++k) {
-      if (whole_.Read(TrainShard(k)).find(input) != std::string::npos) return k;
-    }
-    ADD_FAILURE() << input;
-    return 0;
-  }
-
-  TestFolder source_, whole_, out_;
-  PackOptions options_;
-  std::string text_, notes_;
-};
 
 TEST_F(PackContinueTest, FinishedShardsAreKeptAndTheRestIsMade) {
   ExpectCode(whole_, 0);
@@ -304,80 +211,6 @@ TEST_F(PackContinueTest, StoppedOverwriteIsGoneOnWith) {
   ExpectSameAsWhole();
 }
 
-// The moment between the manifest and the removal of the state.
-TEST_F(PackContinueTest, CompleteSetWithItsStateIsFinishedOnce) {
-  ExpectCode(whole_, 0);
-  PackSlice(0, kShards - 1);
-  fs::copy_file(whole_.At("manifest.json"), out_.At("manifest.json"));
-  out_.Write("pack-report.html.tmp-77", "cut");
-  ExpectCode(out_, 0);
-  EXPECT_TRUE(out_.Has("pack-report.html"));
-  ExpectSameAsWhole();
-}
-
-// Killed between the removal of the state and its own end, or merely given once more.
-TEST_F(PackContinueTest, FinishedSetIsLeftAsItIsByTheSameCommand) {
-  ExpectCode(whole_, 0);
-  ExpectCode(out_, 0);
-  const std::string report = out_.Read("pack-report.html");
-  for (const bool finish : {false, true}) {
-    const ino_t first = Inode(TrainShard(0)), manifest = Inode("manifest.json");
-    out_.Write(".shardmill-lock", "process 999999999 on nowhere, a whole pack\n");
-    out_.Write("manifest.json.tmp-77", "cut");
-    options_.finish = finish;
-    ExpectNote("holds this data set already, complete", "nothing is to be done");
-    EXPECT_EQ(notes_.find("going on with"), std::string::npos) << notes_;
-    EXPECT_NE(text_.find("12 packed + 0 skipped = 12 inputs"), std::string::npos) << text_;
-    EXPECT_NE(text_.find("6 of 6 shards kept from an earlier run"), std::string::npos) << text_;
-    EXPECT_NE(text_.find("report: " + out_.At("pack-report.html")), std::string::npos) << text_;
-    EXPECT_EQ(Inode(TrainShard(0)), first);
-    EXPECT_EQ(Inode("manifest.json"), manifest);
-    EXPECT_EQ(out_.Read("pack-report.html"), report);
-    ExpectSameAsWhole();
-  }
-}
-
-TEST_F(PackContinueTest, SkippedInputsOfAFinishedSetCountAgain) {
-  source_.Write(Input(2), "no image");
-  options_.on_error.skip = true;
-  ExpectCode(out_, 6);
-  ExpectCode(out_, 6);
-  EXPECT_NE(text_.find("11 packed + 1 skipped = 12 inputs"), std::string::npos) << text_;
-  options_.on_error.limit = 1;
-  ExpectCode(out_, 0);
-  options_.on_error = ErrorPolicy();
-  ExpectError(StatusCode::kInvalidArgument, "holds a data set already; replace it");
-}
-
-TEST_F(PackContinueTest, FinishedSetOfAnotherCommandIsRefused) {
-  ExpectCode(out_, 0);
-  const auto before = Contents(out_);
-  const auto expect_refused = [&](const std::string& part) {
-    ExpectError(StatusCode::kInvalidArgument, "holds a data set already" + part);
-    EXPECT_EQ(Contents(out_), before);
-  };
-  options_.crop = ImageSize{4, 4};
-  expect_refused("; replace it");
-  options_.crop.reset();
-  options_.shard_bytes *= 2;  // the id stays
-  expect_refused("; replace it");
-  options_.shard_bytes /= 2;
-  options_.max_pixels = 12345;
-  expect_refused("; replace it");
-  options_.max_pixels = PackOptions().max_pixels;
-  options_.slice = ShardSlice{0, 1};
-  expect_refused("; replace it");
-  options_.slice.reset();
-  const auto made = fs::last_write_time(out_.At(TrainShard(4)));
-  fs::last_write_time(source_.At(Input(4)), made + std::chrono::seconds(1));
-  expect_refused(", and " + Input(4) + " was changed since it was packed; replace it");
-  fs::last_write_time(source_.At(Input(4)), made - std::chrono::seconds(100));
-  ExpectCode(out_, 0);
-  const std::string shard = out_.Read(TrainShard(1));
-  out_.Write(TrainShard(1), shard.substr(0, shard.size() - 4096));
-  ExpectError(StatusCode::kInvalidArgument, "holds a data set already; replace it");
-}
-
 // Of the same inputs by name and size, so that id, plan and size of the file are those of ours.
 TEST_F(PackContinueTest, ShardOfOtherPixelsInThePlaceOfOursIsMadeAnew) {
   const auto write = [&](uint64_t photo) {
@@ -405,22 +238,6 @@ TEST_F(PackContinueTest, ShardOfOtherPixelsInThePlaceOfOursIsMadeAnew) {
     options_.finish = false;
   }
   ExpectSameAsWhole();
-}
-
-// Between the manifest and the removal of the state; what changed since must not cost the set.
-TEST_F(PackContinueTest, CompleteSetWithItsStateIsKeptWhenAnInputChanged) {
-  PackSlice(0, kShards - 1);
-  const std::string state = out_.Read(".pack-state");
-  ExpectCode(out_, 0);
-  const auto before = Contents(out_);
-  out_.Write(".pack-state", state);
-  const std::string image = source_.Read(Input(3));
-  source_.Write(Input(3), std::string(image.size(), 'x'));
-  Touch(Input(3));
-  ExpectError(StatusCode::kInvalidArgument, "holds a data set already");
-  options_.overwrite = true;
-  ExpectError(StatusCode::kDataLoss, Input(3));
-  EXPECT_EQ(Contents(out_), before);
 }
 
 TEST_F(PackContinueTest, SlicesAndFinishMakeTheSameSet) {

@@ -289,7 +289,7 @@ Status AddToPackState(const std::string& folder, const std::string& shard_file,
       status = ErrnoError("cannot write " + path, errno);
     }
   }
-  if (status.ok() && ::fsync(file) != 0) status = ErrnoError("cannot flush " + path, errno);
+  // Not flushed: a power cut may cost the shards of the last seconds, which are then made again.
   ::close(file);
   return status;
 }

@@ -23,7 +23,7 @@ inline constexpr char kCudaPluginFile[] = "libshardmill_cuda.so";
 inline constexpr char kCudaPluginEntry[] = "ShardmillCudaPlugin";
 
 // Raise it whenever anything below changes.
-constexpr uint32_t kCudaPluginVersion = 5;
+constexpr uint32_t kCudaPluginVersion = 6;
 
 // Plans to be prepared for a device that need not be there.
 struct PlanRequest {

@@ -1,6 +1,7 @@
 // The ranks of a job as a training step on a GPU uses them, one GPU each.
 #pragma once
 
+#include <functional>
 #include <string_view>
 
 #include "trainer/comm/communicator.h"
@@ -21,6 +22,10 @@ class DeviceCommunicator : public Communicator {
   // Forgets the sums that were started since set_step: they were captured, no graph came of it, and
   // so they never run. Nobody may wait for them.
   virtual void ForgetCaptured() = 0;
+
+  // `listener` is called before the sums are aborted. Graphs with captured sums must go then: NCCL
+  // waits for them, without end. Null: nobody.
+  virtual void set_abort_listener(std::function<void()> listener) = 0;
 
  protected:
   using Communicator::Communicator;

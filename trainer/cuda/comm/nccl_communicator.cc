@@ -58,7 +58,10 @@ Status NcclCommunicator::Fail(const Status& status) {
 }
 
 void NcclCommunicator::AbortNccl() {
-  if (nccl_ != nullptr) parts_.nccl->abort(std::exchange(nccl_, nullptr));
+  if (nccl_ == nullptr) return;
+  if (abort_listener_) abort_listener_();
+  // What it says changes nothing: the job has failed, or ends.
+  parts_.nccl->abort(std::exchange(nccl_, nullptr));
 }
 
 Status NcclCommunicator::CheckTime(double waited_seconds, std::string_view name) const {
@@ -70,9 +73,11 @@ Status NcclCommunicator::CheckTime(double waited_seconds, std::string_view name)
                           " s: a rank died, hangs or took another path");
 }
 
-// Sums run one after the other. Events that were captured cannot be asked.
+// Sums run one after the other. Events that were captured cannot be asked, and say nothing of later
+// launches.
 std::string NcclCommunicator::Unfinished(std::string_view name) const {
   for (const Started& sum : started_) {
+    if (sum.step < step_ - kStepsBefore) break;
     const auto done = parts_.runtime->IsDone(slots_[sum.slot].summed);
     if (done.ok() && !*done) return Place(sum.name, sum.step);
     if (!done.ok()) break;

@@ -12,9 +12,11 @@
 // One thread at a time. All ranks make the same calls in the same order.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trainer/cuda/comm/device_communicator.h"
@@ -45,6 +47,9 @@ class NcclCommunicator final : public DeviceCommunicator {
   Status Progress() override;
   Status AwaitDevice(EventHandle event, std::string_view name) override;
   void ForgetCaptured() override;
+  void set_abort_listener(std::function<void()> listener) override {
+    abort_listener_ = std::move(listener);
+  }
 
   // All after this is the bootstrap communicator's.
   void set_step(int64_t step) override;
@@ -98,6 +103,7 @@ class NcclCommunicator final : public DeviceCommunicator {
   StreamHandle stream_ = nullptr;
   std::vector<Slot> slots_;
   std::vector<Started> started_;  // in order
+  std::function<void()> abort_listener_;
   int64_t step_ = 0;
   double waited_seconds_ = 0;
 };

@@ -211,6 +211,7 @@ Status RecordingRuntime::BeginCapture(StreamHandle) {
 Result<GraphHandle> RecordingRuntime::EndCapture(StreamHandle) {
   if (capture_ == nullptr) return InternalError("no capture was started");
   graphs_.push_back(std::move(capture_));
+  ++graphs_alive_;
   return static_cast<GraphHandle>(graphs_.back().get());
 }
 

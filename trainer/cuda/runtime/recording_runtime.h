@@ -52,6 +52,7 @@ class RecordingRuntime : public CudaRuntime {
   // The memory of the device: allocations beyond it fail.
   void set_device_bytes(int64_t bytes) { device_bytes_ = bytes; }
   int64_t graphs_launched() const { return graphs_launched_; }
+  int64_t graphs_alive() const { return graphs_alive_; }  // captured and not destroyed
   // Whether the log is kept, and with it freed memory.
   void set_recording(bool recording) { recording_ = recording; }
 
@@ -82,7 +83,10 @@ class RecordingRuntime : public CudaRuntime {
   Status BeginCapture(StreamHandle stream) override;
   Result<GraphHandle> EndCapture(StreamHandle stream) override;
   Status LaunchGraph(GraphHandle graph, StreamHandle stream) override;
-  Status DestroyGraph(GraphHandle) override { return CheckLost(); }
+  Status DestroyGraph(GraphHandle) override {
+    --graphs_alive_;
+    return CheckLost();
+  }
 
   bool IsCapturing() const { return capture_ != nullptr; }
   // Whether something was asked for that no graph can hold.
@@ -125,6 +129,7 @@ class RecordingRuntime : public CudaRuntime {
   bool pending_ = false;
   bool lost_ = false;
   int64_t graphs_launched_ = 0;
+  int64_t graphs_alive_ = 0;
   int64_t device_bytes_ = int64_t{1} << 40;
   int64_t used_bytes_ = 0;
 };

@@ -23,12 +23,18 @@ StepGraph::~StepGraph() {
 }
 
 Status StepGraph::Forget() {
+  const Status status = DropGraphs();
+  entries_.clear();
+  return status;
+}
+
+Status StepGraph::DropGraphs() {
   Status first;
   for (auto& [key, entry] : entries_) {
+    if (entry.state == State::kCaptured) entry.state = State::kWarm;
     const Status status = Drop(&entry);
     if (first.ok()) first = status;
   }
-  entries_.clear();
   return first;
 }
 

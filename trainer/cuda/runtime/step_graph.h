@@ -48,6 +48,8 @@ class StepGraph {
 
   // Forgets all graphs: memory that they use has moved.
   Status Forget();
+  // Destroys them, in the middle of Run too, which then fails or captures anew.
+  Status DropGraphs();
 
   // Why a step could not be captured; empty: none failed. Such steps go on eagerly.
   const std::string& note() const { return note_; }

@@ -82,6 +82,9 @@ Status DeviceStep::StartRanks() {
          ranks_->ForgetCaptured();
          buckets_->Forget();
        }});
+  ranks_->set_abort_listener([this] {
+    if (!graphs_.DropGraphs().ok()) return;  // the device is lost
+  });
   return OkStatus();
 }
 
@@ -92,7 +95,9 @@ DeviceStep::~DeviceStep() {
   // Where the job has failed, this ends the sums that wait for other ranks.
   const Status job = ranks_ == nullptr ? OkStatus() : ranks_->Progress();
   // What fails here has failed before, and then the device is lost: it is asked for nothing.
-  if (!runtime_.Drain().ok()) return;
+  const bool is_idle = runtime_.Drain().ok();
+  if (ranks_ != nullptr) ranks_->set_abort_listener(nullptr);
+  if (!is_idle) return;
   input_.reset();
   if (pinned_moves_ != nullptr && !runtime_.FreePinned(pinned_moves_).ok()) return;
 }

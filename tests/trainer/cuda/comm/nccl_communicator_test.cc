@@ -147,6 +147,15 @@ TEST_F(NcclCommunicatorTest, DeviceThatDoesNotComeIsAbortedAtTheDeadline) {
   EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
 }
 
+TEST_F(NcclCommunicatorTest, ListenerIsCalledOnceBeforeTheAbort) {
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  (*nccl)->set_abort_listener([] { answers.calls.push_back("listener"); });
+  EXPECT_FALSE((*nccl)->Abort(UnavailableError("over")).ok());
+  nccl->reset();
+  EXPECT_EQ(answers.calls, (Calls{"id", "start", "listener", "abort"}));
+}
+
 // Anything that waits for the device, such as the choice of hard pixels, waits for sums too.
 TEST_F(NcclCommunicatorTest, PlainWaitForTheDeviceHasTheDeadlineOfTheRanks) {
   options_.timeout_seconds = kSoon;

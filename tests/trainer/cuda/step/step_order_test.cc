@@ -43,10 +43,15 @@ int Sound(NcclHandle, int* state) {
   return kNcclSuccess;
 }
 int Nothing(NcclHandle) { return kNcclSuccess; }
+int64_t graphs_at_abort = 0;
+int AbortNccl(NcclHandle) {
+  graphs_at_abort = doubling->graphs_alive();
+  return kNcclSuccess;
+}
 const char* NoText(int) { return ""; }
 const char* NoWords(NcclHandle) { return ""; }
 constexpr NcclTable kDoubling = {MakeId,  StartNccl, Double, Nothing, Sound,
-                                 Nothing, Nothing,   NoText, NoWords};
+                                 Nothing, AbortNccl, NoText, NoWords};
 
 // A device with another rank beside it.
 class SharedTrial {
@@ -251,22 +256,29 @@ TEST(StepOrder, WorkThatCannotBeCapturedRunsEagerly) {
   EXPECT_EQ(device.outcome().losses, expected.losses);
 }
 
-// A step that hangs is named, and the sum in it; and the end of the program does not wait for it.
+// A step that hangs is named, and the sum in it. Its graphs go before NCCL is aborted, which would
+// wait for them; and the end of the program waits for nothing.
 TEST(StepOrder, StepThatHangsIsNamedAndLeft) {
-  StepTrial trial;
-  trial.capture = false;
-  CommunicatorOptions options;
-  options.timeout_seconds = 0.05;
-  options.report = [](const std::string&) {};
-  SharedTrial shared(trial, options);
-  ASSERT_TRUE(shared.Start().ok());
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(shared.device.Step(BatchOf(i), 4).ok());
-  shared.device.runtime().set_pending(true);
-  const Status status = shared.device.Step(BatchOf(3), 4);
-  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
-  EXPECT_NE(status.message().find(" in step 3 on rank 0 of 1 did not end"), std::string::npos)
-      << status.message();
-  shared.device.runtime().set_lost(true);
+  for (const bool capture : {false, true}) {
+    StepTrial trial;
+    trial.capture = capture;
+    CommunicatorOptions options;
+    options.timeout_seconds = 0.05;
+    options.report = [](const std::string&) {};
+    SharedTrial shared(trial, options);
+    ASSERT_TRUE(shared.Start().ok());
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(shared.device.Step(BatchOf(i), 4).ok());
+    const SimulatedRuntime& runtime = shared.device.runtime();
+    EXPECT_EQ(runtime.graphs_alive(), capture ? 2 : 0);
+    shared.device.runtime().set_pending(true);
+    const Status status = shared.device.Step(BatchOf(5), 4);
+    EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+    const std::string step = capture ? " in step 6" : " in step 5";
+    EXPECT_NE(status.message().find(step + " on rank 0 of 1 did not end"), std::string::npos)
+        << status.message();
+    EXPECT_EQ(graphs_at_abort, 0);
+    shared.device.runtime().set_lost(true);
+  }
 }
 
 // Nothing that a step owns waits for a device that is lost, or needs it to say that it is done.

@@ -90,6 +90,13 @@ time_left() { # LIMIT_S: no check may take the whole past its end
   echo $left
 }
 
+reason() { # what GoogleTest says of the first failure or skip in `output`, else its last line
+  local words
+  words=$(awk '/: (Failure|Skipped)$/ {getline; first = $0; getline; print first, $0; exit}' \
+    <<<"$output")
+  printf '%s' "${words:-$(tail -n 1 <<<"$output")}" | cut -c 1-200
+}
+
 check() { # NAME LIMIT_S COMMAND...: passes when it ends with 0
   local name=$1 limit=$2 start=$SECONDS status words
   shift 2
@@ -103,7 +110,7 @@ check() { # NAME LIMIT_S COMMAND...: passes when it ends with 0
   case $status in
     124 | 137) words="not done within $limit s" ;;
   esac
-  row "$name" failed $((SECONDS - start)) "$words: $(tail -n 1 <<<"$output" | cut -c 1-200)"
+  row "$name" failed $((SECONDS - start)) "$words: $(reason)"
   return 1
 }
 
@@ -115,7 +122,8 @@ tests() { # NAME LIMIT_S COMMAND...: of GoogleTest; at least one must run, none 
   if [ "${ran:-0}" -gt 0 ] && [ "${skipped:-0}" -eq 0 ]; then
     row "$1" passed $((SECONDS - start)) "$ran tests" "tests=$ran"
   else
-    row "$1" failed $((SECONDS - start)) "${ran:-0} tests ran, ${skipped:-0} were skipped"
+    row "$1" failed $((SECONDS - start)) \
+      "${ran:-0} tests ran, ${skipped:-0} were skipped: $(reason)"
   fi
 }
 

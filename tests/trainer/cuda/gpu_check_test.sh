@@ -100,6 +100,7 @@ run 1
 expect_text '15 passed, 1 failed, 0 skipped'
 expect_json 'c["kernels beside the host"]["result"] == "failed"'
 expect_text 'device_kernels_test.cc:34: Failure'
+expect_json 'c["kernels beside the host"]["note"].startswith("exit 1: shape \"1 x 5 x 7 x 3\"")'
 
 # A test program that skips all of its tests, and one that has none of that name.
 make_folder "${scripts[@]}"

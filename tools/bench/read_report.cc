@@ -140,9 +140,8 @@ std::string EpochsText(const ReadReport& report, bool colored) {
     }
   }
   return "The first epoch (pages in memory, not yet mapped or checked), from opening the loader "
-         "on, "
-         "beside the next one:\nin new memory, and in memory that was there before, as that of the "
-         "loop was; loop: with checksums too where the\nloader has them\n" +
+         "on, beside the next one:\nin new memory, and in memory that was there before, as that of "
+         "the loop was; loop: with checksums too where the\nloader has them\n" +
          table.ToString(kIndent, colored);
 }
 
@@ -206,11 +205,9 @@ std::string ColdText(const ReadReport& report, bool colored) {
     add(figures.mapped, figures.mapped_of_bare);
     table.AddRow(std::move(row));
   }
-  return "One epoch from the disk, first-touch, from opening the loader on; once open: from then "
-         "on, as "
-         "the bare reads are\ntimed; the loader reads at a queue depth of 64 or more; GB/s of "
-         "stored "
-         "bytes\n" +
+  return "One epoch from the disk, first-touch, from opening the loader on; once open: from then\n"
+         "on, as the bare reads are timed; the loader reads at a queue depth of 64 or more; GB/s\n"
+         "of stored bytes\n" +
          table.ToString(kIndent, colored);
 }
 

@@ -7,6 +7,7 @@
 
 #include "tools/pack/image_plugin.h"
 #include "tools/pack/png_decode.h"
+#include "tools/pack/pnm_image.h"
 #include "tools/pack/rgb_convert.h"
 #include "tools/pack/tiff_image.h"
 
@@ -52,7 +53,7 @@ void TakeHeader(const PngChunks& png, SourceImage* image) {
 
 // Of files without an alpha channel. Bits above those of a sample mean nothing.
 void TakeTransparency(const PngChunks& png, SourceImage* image) {
-  ClearTransparency(image);
+  ClearRareForm(image);
   if (png.color_type == PngColorType::kPalette) {
     for (const PngPaletteEntry& entry : png.palette) image->palette_alpha.push_back(entry.alpha);
   } else if (png.has_transparent_color) {
@@ -155,7 +156,7 @@ Status ImageDecoder::ReadGif(SourceImage* image) {
   image->stored_bits = 8;
   image->palette = gif_.palette;
   image->has_transparency = gif_.transparent_index.has_value();
-  ClearTransparency(image);
+  ClearRareForm(image);
   if (gif_.transparent_index.has_value()) {
     image->palette_alpha.assign(*gif_.transparent_index + size_t{1}, 255);
     image->palette_alpha.back() = 0;
@@ -193,7 +194,10 @@ Result<ImageSize> ImageDecoder::Open(std::string_view file, uint64_t max_pixels)
       if (form_.animated) {
         return DataLossError("an animated WebP holds several pictures; save the one that is meant");
       }
-      RETURN_IF_ERROR(DecodeThroughPlugin(file, max_pixels, &decoded_));
+      // The plug-in does not read all PNM files by one rule.
+      RETURN_IF_ERROR(format_ == FileFormat::kPnm && !form_.few_bits
+                          ? DecodePnm(file, max_pixels, &decoded_)
+                          : DecodeThroughPlugin(file, max_pixels, &decoded_));
       decoded_.orientation = form_.exif.orientation;
       decoded_.had_broken_exif = form_.exif.broken;
       size = UprightSize(decoded_.size, decoded_.orientation);

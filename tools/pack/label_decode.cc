@@ -317,6 +317,22 @@ Status LabelDecoder::CheckKind(LabelKind kind) const {
                 : "; write the values in the map as numbers"));
 }
 
+// Pixels without data would count as a class.
+Status LabelDecoder::CheckNoData(const SourceImage& image, LabelKind kind) const {
+  const bool decided = rules_.map_is_given && maps_numbers_;
+  if (!image.no_data.has_value() || kind != kGrayValue || decided) return OkStatus();
+  for (const uint32_t value : ValuesOf(image)) {
+    if (static_cast<double>(value) != *image.no_data) continue;
+    const int32_t id = FindNumber(value).id;
+    if (id < 0 || id >= static_cast<int32_t>(class_count_)) continue;
+    return InvalidArgumentError("its value " + std::to_string(value) +
+                                " means no data, as the file says, and also " + NameOf(id) +
+                                "; say which holds with --map FILE, as in '" +
+                                std::to_string(value) + " ignore'");
+  }
+  return OkStatus();
+}
+
 // Programs that make PNG files smaller re-order palettes, and others write palettes that have
 // nothing to do with the classes: where the two readings differ, only the user knows.
 Status LabelDecoder::CheckPalette(const SourceImage& image) const {
@@ -345,7 +361,12 @@ Result<DecodedLabel> LabelDecoder::Decode(const SourceImage& image, ClassIdMap* 
                                           UnknownValues* unknown) const {
   DecodedLabel label;
   ASSIGN_OR_RETURN(label.kind, Classify(image));
+  if (image.full_level != 0 && IsByColor(label.kind)) {
+    return InvalidArgumentError("a label of colours whose samples go up to " +
+                                std::to_string(image.full_level) + "; save it with 255");
+  }
   RETURN_IF_ERROR(CheckKind(label.kind));
+  RETURN_IF_ERROR(CheckNoData(image, label.kind));
   if (image.layout == PixelLayout::kPalette) RETURN_IF_ERROR(CheckPalette(image));
   map->size = image.size;
   map->dtype = dtype_;

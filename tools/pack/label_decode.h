@@ -118,6 +118,7 @@ class LabelDecoder {
   Status CheckGrayInRgb(const SourceImage& image) const;
   Status CheckPalette(const SourceImage& image) const;
   Status CheckKind(LabelKind kind) const;
+  Status CheckNoData(const SourceImage& image, LabelKind kind) const;
   std::string NameOf(int32_t id) const;
 
   template <typename Id>

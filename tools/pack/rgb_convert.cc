@@ -24,12 +24,17 @@ constexpr Names kNames[kConversionCount] = {
     {"64-bit to 32-bit numbers", "double_to_float"},
     {"pixels without data filled with 0 and ignored", "no_data_filled"},
     {"NaN or infinite numbers, kept", "not_finite_kept"},
+    {"samples that end before all bits spread over them", "levels_spread"},
 };
 
-// A sample of `bits` bits, 0 … 2^bits - 1, as 0 … the largest `Out`.
+// What a sample of full brightness is.
+uint64_t LargestSample(const SourceImage& image) {
+  return image.full_level != 0 ? image.full_level : (uint64_t{1} << image.stored_bits) - 1;
+}
+
+// A sample of 0 … `largest`, as 0 … the largest `Out`.
 template <typename Out>
-Out Spread(uint32_t value, int bits) {
-  const uint64_t largest = (uint64_t{1} << bits) - 1;
+Out Spread(uint32_t value, uint64_t largest) {
   return static_cast<Out>((value * uint64_t{static_cast<Out>(~Out{0})} + largest / 2) / largest);
 }
 
@@ -37,10 +42,11 @@ Out Spread(uint32_t value, int bits) {
 template <typename Sample, typename Out>
 void ExpandSamples(const SourceImage& image, uint8_t* out) {
   const uint8_t* bytes = image.samples.data();
+  const uint64_t largest = LargestSample(image);
   auto sample = [&](size_t i) {
     Sample value;
     std::memcpy(&value, bytes + i * sizeof(Sample), sizeof value);
-    return Spread<Out>(value, image.stored_bits);
+    return Spread<Out>(value, largest);
   };
   const auto channels = static_cast<size_t>(ChannelsOf(image.layout));
   const bool gray = channels <= 2;
@@ -145,7 +151,8 @@ RgbImage RgbConverter::Convert(const SourceImage& image, ConversionCounts* count
   SHARDMILL_CHECK(image.orientation >= 1 && image.orientation <= 8);
   RgbImage rgb = {image.size, image.samples.data(), sample_bytes};
   const bool is_gray = ChannelsOf(image.layout) <= 2 && image.layout != PixelLayout::kPalette;
-  if (image.layout != PixelLayout::kRgb || image.stored_bits != 8 * sample_bytes) {
+  const bool is_spread = image.full_level != 0 || image.stored_bits != 8 * sample_bytes;
+  if (image.layout != PixelLayout::kRgb || is_spread) {
     rgb_.resize(image.size.pixels() * rgb.pixel_bytes());
     sample_bytes == 1 ? Expand(image, rgb_.data()) : ExpandWide(image, rgb_.data());
     rgb.pixels = rgb_.data();
@@ -160,6 +167,7 @@ RgbImage RgbConverter::Convert(const SourceImage& image, ConversionCounts* count
   (*counts)[kCmykToRgb] += image.was_cmyk;
   (*counts)[kAlphaDropped] += image.has_transparency;
   (*counts)[kSixteenToEightBits] += image.sample_bytes == 2 && sample_bytes == 1;
+  (*counts)[kLevelsSpread] += image.full_level != 0;
   (*counts)[kOrientationApplied] += image.orientation != 1;
   (*counts)[kBrokenExifIgnored] += image.had_broken_exif;
   (*counts)[kStrayBytesIgnored] += image.had_stray_bytes;

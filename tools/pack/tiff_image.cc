@@ -74,9 +74,10 @@ Status DecodeTiffImage(std::string_view file, const TiffHeader& header, SourceIm
   image->stored_bits = header.bits;
   image->palette = header.palette;
   image->has_transparency = header.last_band_is_alpha;
-  ClearTransparency(image);
+  ClearRareForm(image);
   image->was_cmyk = image->had_stray_bytes = false;
   image->orientation = header.orientation;
+  image->no_data = header.no_data;
   image->had_broken_exif = header.broken_orientation;
   RETURN_IF_ERROR(ReadTiffSamples(file, header, &image->samples));
   RETURN_IF_ERROR(CheckSigns(header, *image));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "tests/tools/pack/image_files.h"
 #include "tools/pack/png_decode.h"
 #include "tools/pack/rgb_convert.h"
@@ -51,6 +53,76 @@ TEST(ImageDecode, OneObjectDecodesFilesOfAllKindsInTurn) {
   ASSERT_TRUE(decoder.Decode(Png(Photo({8, 16}, 1)), kNoLimit, &image).ok());
   EXPECT_EQ(image.orientation, 1);
   EXPECT_EQ(image.layout, PixelLayout::kRgb);
+}
+
+// A sample is what stands in the file, in text and in binary files alike; full brightness is the
+// file's largest value.
+TEST(ImageDecode, PnmFilesOfAnyLargestValueKeepTheirSamples) {
+  struct Case {
+    std::string file;
+    int bits;
+    uint32_t full;
+    std::vector<uint16_t> samples;
+    std::vector<uint8_t> rgb;  // of the first channel
+  };
+  const Case cases[] = {{"P2\n# two\n2 1\n1\n0 1", 1, 0, {0, 1}, {0, 255}},
+                        {std::string("P5 2 1 1\n\0\1", 11), 1, 0, {0, 1}, {0, 255}},
+                        {"P2 2 1 33\n7 33\n", 8, 33, {7, 33}, {54, 255}},
+                        {"P5 2 1 33\n\x07!", 8, 33, {7, 33}, {54, 255}},
+                        {"P2 2 1 255 7 255", 8, 0, {7, 255}, {7, 255}},
+                        {"P3 1 1 100 100 50 0", 8, 100, {100, 50, 0}, {255}},
+                        {std::string("P6 1 1 100\nd2\0", 14), 8, 100, {100, 50, 0}, {255}},
+                        {"P2 2 1 1000 1000 500", 16, 1000, {1000, 500}, {255, 128}},
+                        {"P5 2 1 1000\n\x03\xE8\x01\xF4", 16, 1000, {1000, 500}, {255, 128}},
+                        {"P5 2 1 65535\n\xFF\xFF\x01\x02", 16, 0, {65535, 258}, {255, 1}}};
+  ImageDecoder decoder;
+  for (const Case& each : cases) {
+    SourceImage image;
+    const Status status = decoder.Decode(each.file, kNoLimit, &image);
+    ASSERT_TRUE(status.ok()) << each.file << status.ToString();
+    EXPECT_EQ(image.stored_bits, each.bits) << each.file;
+    EXPECT_EQ(image.full_level, each.full) << each.file;
+    std::vector<uint16_t> samples;
+    for (size_t i = 0; i < image.samples.size(); i += static_cast<size_t>(image.sample_bytes)) {
+      uint16_t wide;
+      std::memcpy(&wide, &image.samples[i], image.sample_bytes == 2 ? 2 : 1);
+      samples.push_back(image.sample_bytes == 2 ? wide : image.samples[i]);
+    }
+    EXPECT_EQ(samples, each.samples) << each.file;
+    RgbConverter converter;
+    ConversionCounts counts = {};
+    const RgbImage rgb = converter.Convert(image, &counts);
+    for (size_t i = 0; i < each.rgb.size(); ++i) {
+      EXPECT_EQ(rgb.pixels[3 * i], each.rgb[i]) << each.file;
+    }
+    EXPECT_EQ(counts[kLevelsSpread], each.full != 0 ? 1u : 0u) << each.file;
+    // The next file of another format has none of it.
+    ASSERT_TRUE(decoder.Decode(Png(Photo({2, 2}, 1)), kNoLimit, &image).ok());
+    EXPECT_EQ(image.full_level, 0u);
+  }
+}
+
+TEST(ImageDecode, DamagedPnmFilesAreErrors) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"P2 2 1 7 7", "cut PNM file"},
+      {"P2 2 1 7 7 ", "cut PNM file: 1 of its samples are missing"},
+      {"P5 2 1 255\nx", "cut PNM file: 1 of its samples are missing"},
+      {"P2 2 1 7 7 8", "a sample of 8, where its header says 7 at most"},
+      {"P5 2 1 7\n\x07\x08", "a sample of 8, where its header says 7 at most"},
+      {"P2 2 1 7 7 x", "cut PNM file"},
+      {"P2 0 1 7 7 7", "no usable width, height and maximum"},
+      {"P2 2 1 70000 7 7", "no usable width, height and maximum"},
+      {"P2 99999999999 1 7 7 7", "no usable width, height and maximum"},
+      {"P5 ", "no usable width, height and maximum"},
+      {"P6 4294967295 4294967295 255\nxxx", "is more than --max-pixels"}};
+  ImageDecoder decoder;
+  SourceImage image;
+  for (const auto& [file, message] : cases) {
+    const Status status = decoder.Decode(file, kNoLimit, &image);
+    EXPECT_NE(status.message().find(message), std::string::npos) << file << status.ToString();
+  }
+  ASSERT_TRUE(decoder.Decode("P5 1 1 255\nxP5 1 1 255\nx", kNoLimit, &image).ok());
+  EXPECT_TRUE(image.had_stray_bytes);
 }
 
 TEST(ImageDecode, EveryCutOfAPngIsFound) {

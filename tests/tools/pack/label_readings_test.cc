@@ -71,6 +71,33 @@ TEST(LabelDecode, GrayInThreeChannelsThatFitsBothReadingsIsRefused) {
   EXPECT_EQ(DecodeWith(options, ColorLabel({1, 1}, {0x000100})).label->kind, kRgbColor);
 }
 
+TEST(LabelDecode, NoDataThatIsAClassTooIsRefused) {
+  LabelDecoderOptions options = Options(Classes(kThree), false, 255, DType::kU8);
+  SourceImage image = GrayOfDepth(8, {0, 1, 255});
+  image.no_data = 0;
+  EXPECT_EQ(DecodeWith(options, image).label.status().message(),
+            "its value 0 means no data, as the file says, and also class 'class 0'; say which "
+            "holds with --map FILE, as in '0 ignore'");
+  for (const double other : {2.0, 255.0, -9999.0}) {  // no pixel has it, or it is ignored
+    image.no_data = other;
+    EXPECT_EQ(DecodeWith(options, image).ids, (Ids{0, 1, 255})) << other;
+  }
+  image.no_data = 0;
+  options.rules.map.emplace();
+  options.rules.map->ids = {{0, ValueMap::kToIgnore}, {1, 1}, {255, ValueMap::kToIgnore}};
+  options.rules.map_is_given = true;
+  EXPECT_EQ(DecodeWith(options, image).ids, (Ids{255, 1, 255}));
+}
+
+TEST(LabelDecode, ColorsOfSamplesThatEndBeforeAllBitsAreRefused) {
+  const LabelDecoderOptions options =
+      Options(Classes({0x000000, 0x640000}), true, std::nullopt, DType::kU8);
+  SourceImage image;
+  ASSERT_TRUE(ImageDecoder().Decode("P3 1 1 100 100 0 0", 9, &image).ok());
+  EXPECT_EQ(DecodeWith(options, image).label.status().message(),
+            "a label of colours whose samples go up to 100; save it with 255");
+}
+
 TEST(LabelDecode, OneGrayColorInThreeChannelsIsAColor) {
   // Void is black and the last class; a label may show nothing else.
   const LabelDecoderOptions options =

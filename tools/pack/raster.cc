@@ -154,6 +154,7 @@ Status ReadRaster(std::string_view file, const BandOptions& options, uint64_t ma
   ASSIGN_OR_RETURN(const OpenRaster open, Open(file, options));
   ASSIGN_OR_RETURN(raster->size, TiffSize(open.header, max_pixels));
   raster->form = open.form;
+  raster->had_broken_orientation = open.header.broken_orientation;
   std::vector<uint8_t> all;
   RETURN_IF_ERROR(ReadTiffSamples(file, open.header, &all));
   if (open.form.dtype == DType::kU8) {

@@ -51,6 +51,7 @@ struct Raster {
   std::vector<uint8_t> samples;  // dense rows, bands interleaved; 0 where there is no data
   // One byte a pixel: 1 where a band has the no-data value, or is no finite number. Empty: nowhere.
   std::vector<uint8_t> no_data;
+  bool had_broken_orientation = false;  // stored as if there were none
 };
 
 // DataLoss when the file is no TIFF, is damaged, lacks a band, or holds what is not stored: palette

@@ -183,6 +183,7 @@ Result<ImageSize> SampleEncoder::OpenImage(std::string_view file) {
 }
 
 Status SampleEncoder::TakeNoData(EncodedSample* encoded) {
+  encoded->conversions[kBrokenExifIgnored] += raster_.had_broken_orientation;
   if (raster_.no_data.empty()) return OkStatus();
   ++encoded->conversions[kNoDataFilled];
   if (plan_.task != Task::kSegmentation) return OkStatus();
@@ -346,6 +347,10 @@ Status SampleEncoder::CheckSizes(ImageSize image, const GeometryOptions& geometr
     return DataLossError("resized it would be " + DescribeImageSize(resized) +
                          ", which is more than --max-pixels or " + FormatCount(kMaxImageSide) +
                          " along a side");
+  }
+  if (resized != image && std::max(image.height, image.width) > kMaxImageSide) {
+    return DataLossError(DescribeImageSize(image) + " cannot be resized: a side has more than " +
+                         FormatCount(kMaxImageSide) + " pixels");
   }
   const bool too_small = geometry.crop.has_value() && (resized.height < geometry.crop->height ||
                                                        resized.width < geometry.crop->width);

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "tests/tools/pack/decode/png_builder.h"
 #include "tests/tools/pack/pack_fixture.h"
 #include "tools/dump/recount.h"
 #include "tools/dump/shard_set.h"
@@ -133,6 +134,9 @@ TEST_F(PackVariantsTest, SmallImagesArePaddedOrRefused) {
   options_.crop = ImageSize{16, 16};
   ExpectCode(0);
   EXPECT_EQ(Read("train")["train/low.png"].meta.crop_y(), -3);
+  EXPECT_NE(out_.find("padding: 18.75 % of the pixels of all records lie outside"),
+            std::string::npos)
+      << out_;
   options_.overwrite = true;
   options_.small_images = SmallImages::kRefuse;
   ExpectError(StatusCode::kDataLoss,
@@ -140,6 +144,21 @@ TEST_F(PackVariantsTest, SmallImagesArePaddedOrRefused) {
   options_.on_error = {true, {}};
   ExpectCode(6);
   EXPECT_EQ(Read("train").size(), 1u);
+}
+
+// Sums over its side would not fit their type.
+TEST_F(PackVariantsTest, ImageOfAGiantSideIsNotResized) {
+  PngSpec spec;
+  spec.width = kMaxImageSide + 1;
+  const auto pixels = static_cast<size_t>(spec.width);
+  AddPair("train", "a.png", BuildPng(spec, std::vector<uint8_t>(pixels, 255)),
+          BuildPng(spec, std::vector<uint8_t>(pixels)));
+  options_.resize = *ParseResize("1x4");
+  ExpectError(StatusCode::kDataLoss,
+              "1 high × 1048577 wide cannot be resized: a side has more than 1,048,576 pixels");
+  options_.resize.reset();
+  options_.crop = ImageSize{1, 4};
+  ExpectCode(0);
 }
 
 // Decoding at a fraction gives nearly the same picture, at the size that was asked for.
@@ -255,6 +274,18 @@ TEST_F(PackVariantsTest, AugmentedStatisticsAreThoseOfTheRecords) {
     EXPECT_LT(stored.image_pixels(), 25u * 22 * 40);
     EXPECT_GT(stored.image_pixels(), 25u * 22 * 40 / 2);
   }
+}
+
+TEST_F(PackVariantsTest, RuleThatLeavesNothingIsNoDamage) {
+  source_.Write("class_dict.csv", "name\nsky\n");
+  AddPair("train", "void.png", Png(Photo({8, 8}, 2)),
+          Png(GrayLabel({8, 8}, std::vector<uint8_t>(64, 255))));
+  options_.layout.ignore = 255;
+  options_.crop = ImageSize{4, 4};
+  options_.max_ignore_permille = 500;
+  ExpectError(StatusCode::kInvalidArgument,
+              "none of the 1 inputs of split train could be packed; the first: train/void.png: too "
+              "much of each of its windows is ignored (--max-ignore)");
 }
 
 // Half of each image is ignored: windows are moved away from it, tiles on it are left out.

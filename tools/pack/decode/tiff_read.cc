@@ -20,7 +20,8 @@ constexpr uint32_t kMaxBands = 1024;
 struct MemoryFile {
   std::string_view content;
   uint64_t position = 0;
-  std::string error;  // the first one
+  std::string error;             // the first one
+  bool bad_orientation = false;  // its tag holds a number that means nothing
 };
 
 tmsize_t OnRead(thandle_t handle, void* out, tmsize_t bytes) {
@@ -47,10 +48,14 @@ toff_t OnSize(thandle_t handle) { return static_cast<MemoryFile*>(handle)->conte
 
 int OnError(TIFF*, void* user, const char*, const char* format, va_list arguments) {
   auto* file = static_cast<MemoryFile*>(user);
-  if (!file->error.empty()) return 1;
   char text[256];
   std::vsnprintf(text, sizeof text, format, arguments);
-  file->error = text;
+  // Nothing else depends on this tag, so its file is read all the same.
+  if (std::strstr(text, "for \"Orientation\" tag") != nullptr) {
+    file->bad_orientation = true;
+  } else if (file->error.empty()) {
+    file->error = text;
+  }
   return 1;
 }
 
@@ -228,7 +233,7 @@ Result<TiffHeader> TiffReader::ReadHeader() {
   RETURN_IF_ERROR(ReadSampleForm(&header));
   RETURN_IF_ERROR(ReadColors(&header));
   const uint32_t orientation = Number(TIFFTAG_ORIENTATION, 1);
-  header.broken_orientation = orientation < 1 || orientation > 8;
+  header.broken_orientation = file_.bad_orientation || orientation < 1 || orientation > 8;
   if (!header.broken_orientation) header.orientation = static_cast<int>(orientation);
   ReadNoData(&header);
   return header;

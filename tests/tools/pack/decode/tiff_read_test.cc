@@ -172,6 +172,25 @@ TEST(TiffImage, AlphaAndOrientationAreNoted) {
   EXPECT_EQ(image.orientation, 6);
 }
 
+TEST(TiffImage, OrientationThatMeansNothingIsNoted) {
+  TiffForm form;
+  form.height = 2;
+  form.width = 3;
+  form.orientation = 6;
+  const std::string six("\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00", 10);
+  for (const char number : {'\0', '\x09', '\xFF'}) {
+    std::string file = WriteTiff({form}, Ramp);
+    const size_t place = file.find(six);
+    ASSERT_NE(place, std::string::npos);
+    file[place + 8] = number;
+    SourceImage image;
+    const Status status = ImageDecoder().Decode(file, 1 << 20, &image);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_TRUE(image.had_broken_exif);
+    EXPECT_EQ(image.orientation, 1);
+  }
+}
+
 TEST(TiffImage, WhatIsNoImageIsNamed) {
   TiffForm form;
   form.bands = 5;

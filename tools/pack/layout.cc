@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "reader/console/terminal.h"
@@ -155,13 +156,22 @@ Status NothingToRead(const FolderListing& listing) {
   return NotFoundError(text);
 }
 
+// Where only some inputs are of splits by name, the rest was to be divided.
 Status CheckSplitNames(const InputSet& set) {
-  std::map<std::string, int> seen;
+  std::set<std::string> seen;
+  const InputSplit* made = nullptr;
   for (const InputSplit& split : set.splits) {
-    if (++seen[split.name] > 1) {
+    if (split.made && !split.samples.empty()) made = &split;
+  }
+  for (const InputSplit& split : set.splits) {
+    if (seen.insert(split.name).second) continue;
+    if (made == nullptr) {
       return InvalidArgumentError("two folders or lists make the split '" + split.name +
                                   "'; rename one of them");
     }
+    return InvalidArgumentError("some inputs are of the split '" + split.name +
+                                "' by name, and others are of none, as " + made->samples[0].key +
+                                ": give all of them a split, or none");
   }
   return OkStatus();
 }
@@ -203,9 +213,17 @@ Status ApplyLabelOptions(const LayoutOptions& options, const std::vector<ClassIn
     rules.map_is_given = true;
   }
   RETURN_IF_ERROR(CheckAnnotationOptions(options, *set));
-  if (set->task != Task::kSegmentation && (rules.map || rules.tolerance)) {
-    return InvalidArgumentError("--map and --label-tolerance are for label images; layout " +
-                                set->layout + " has none");
+  const bool for_labels = rules.map || rules.tolerance || rules.palette != PaletteReading::kAuto ||
+                          rules.gray != GrayReading::kAuto;
+  if (set->task != Task::kSegmentation && for_labels) {
+    return InvalidArgumentError(
+        "--map, --palette, --gray and --label-tolerance are for label images; layout " +
+        set->layout + " has none");
+  }
+  const LabelForm form = rules.form;
+  if (options.keep_category_ids && form != LabelForm::kCoco && form != LabelForm::kPanoptic) {
+    return InvalidArgumentError("--category-ids is for the layouts coco and coco-panoptic, not " +
+                                set->layout);
   }
   return OkStatus();
 }

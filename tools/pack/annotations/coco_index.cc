@@ -80,6 +80,7 @@ class IndexHandler {
   std::string key_;  // of the element's own members
   Element element_;
   std::vector<std::pair<int64_t, FilePart>> annotations_;  // by image id
+  std::unordered_map<int64_t, std::string> pictures_;      // likewise; of panoptic sets
   std::string problem_;
 };
 
@@ -191,6 +192,7 @@ void IndexHandler::TakeElement() {
   if (list_ == List::kAnnotations) {
     ++index_->annotations;
     annotations_.emplace_back(element_.image_id, element_.part);
+    if (!element_.file_name.empty()) pictures_[element_.image_id] = std::move(element_.file_name);
     if (!element_.has_image_id) {
       problem_ = element_.image_id_fault.empty()
                      ? "an annotation has no image_id"
@@ -200,7 +202,7 @@ void IndexHandler::TakeElement() {
     problem_ = element_.id_fault.empty() ? "an image or a category has no id"
                                          : "the id of an image or a category " + element_.id_fault;
   } else if (list_ == List::kImages) {
-    index_->images.push_back({element_.id, std::move(element_.file_name), element_.part, {}});
+    index_->images.push_back({element_.id, std::move(element_.file_name), element_.part, {}, ""});
   } else {
     index_->categories.push_back({element_.id, std::move(element_.name)});
   }
@@ -225,6 +227,10 @@ Status IndexHandler::Finish() {
     } else {
       index_->images[place->second].parts.push_back(part);
     }
+  }
+  for (auto& [image_id, picture] : pictures_) {
+    const auto place = places.find(image_id);
+    if (place != places.end()) index_->images[place->second].picture = std::move(picture);
   }
   std::sort(index_->categories.begin(), index_->categories.end(),
             [](const CocoCategory& a, const CocoCategory& b) { return a.id < b.id; });

@@ -18,6 +18,7 @@ struct CocoImage {
   std::string file_name;
   FilePart entry;               // of the list "images"
   std::vector<FilePart> parts;  // of the list "annotations", in the order of the file
+  std::string picture;          // what the last of these names as its file; empty: none does
 };
 
 struct CocoCategory {

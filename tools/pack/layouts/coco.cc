@@ -227,10 +227,13 @@ Result<const ListedFile*> CocoReader::FindImage(const AnnotationFile& file, cons
   return nullptr;
 }
 
-// The picture of segment ids has the name of the image, in a folder that has the JSON file's name.
+// The picture of segment ids has the name that the annotation gives, or else that of the image, in
+// a folder that has the JSON file's name.
 Status CocoReader::AddPicture(const AnnotationFile& file, const CocoImage& image, Sample* sample) {
   const std::string& json = file.file->path;
-  const std::string name = std::string(WithoutImageExtension(image.file_name)) + ".png";
+  const std::string name = !image.picture.empty()
+                               ? image.picture
+                               : std::string(WithoutImageExtension(image.file_name)) + ".png";
   const std::string folder = json.substr(0, json.size() - 5);
   for (const std::string& path : {folder + "/" + name, std::string(NameOf(folder)) + "/" + name}) {
     const ListedFile* found = input_.listing.Find(path);

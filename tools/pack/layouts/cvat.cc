@@ -31,7 +31,7 @@ class CvatReader {
   const LayoutInput& input_;
   InputSet* set_;
   const ListedFile* file_ = nullptr;
-  uint64_t without_shapes_ = 0;
+  uint64_t without_shapes_ = 0, tags_ = 0;
   std::map<std::string, InputSplit> splits_;  // by usual name, "" for none
 };
 
@@ -73,7 +73,13 @@ Status CvatReader::AddImage(const pugi::xml_node& image, uint64_t end) {
     return OkStatus();
   }
   ASSIGN_OR_RETURN(Sample sample, MakePair(*found, *file_));
-  without_shapes_ += image.first_child() ? 0 : 1;
+  bool has_shapes = false;
+  for (const pugi::xml_node& node : image.children()) {
+    const bool is_tag = std::string_view(node.name()) == "tag";
+    tags_ += is_tag ? 1 : 0;
+    has_shapes |= !is_tag;
+  }
+  without_shapes_ += has_shapes ? 0 : 1;
   const uint64_t begin = BeginOf(image);
   sample.parts.push_back({begin, end - begin});
   split->samples.push_back(std::move(sample));
@@ -116,6 +122,11 @@ Status CvatReader::Read() {
   if (without_shapes_ > 0) {
     set_->notes.push_back(std::to_string(without_shapes_) +
                           " images have no shapes and are background alone");
+  }
+  if (tags_ > 0) {
+    set_->notes.push_back(std::to_string(tags_) +
+                          (tags_ == 1 ? " tag of a whole image is" : " tags of whole images are") +
+                          " not read: only shapes are drawn");
   }
   for (auto& [name, split] : splits_) {
     RETURN_IF_ERROR(AddOrDivide(name, std::move(split), set_));

@@ -93,7 +93,7 @@ class LabelmeReader {
   const LayoutInput& input_;
   InputSet* set_;
   std::set<std::string> labels_;
-  uint64_t without_shapes_ = 0, embedded_ = 0;
+  uint64_t without_shapes_ = 0, embedded_ = 0, held_twice_ = 0;
   std::map<std::string, InputSplit> splits_;  // by usual name, "" for none
 };
 
@@ -124,6 +124,7 @@ Status LabelmeReader::AddFile(const ListedFile& file) {
     return OkStatus();
   }
   without_shapes_ += annotation->labels.empty() ? 1 : 0;
+  held_twice_ += image != nullptr && annotation->holds_image ? 1 : 0;
   if (image != nullptr) set_->unlisted.folders.insert(FolderAbove(image->path));
   ASSIGN_OR_RETURN(Sample sample,
                    image != nullptr ? MakePair(*image, file) : MakeEmbedded(file, *annotation));
@@ -172,6 +173,10 @@ Status LabelmeReader::Read() {
   if (without_shapes_ > 0) {
     set_->notes.push_back(std::to_string(without_shapes_) +
                           " images have no shapes and are background alone");
+  }
+  if (held_twice_ > 0) {
+    set_->notes.push_back(std::to_string(held_twice_) +
+                          " JSON files hold an image too; the files that they name are taken");
   }
   if (embedded_ > 0) {
     set_->notes.push_back(std::to_string(embedded_) +

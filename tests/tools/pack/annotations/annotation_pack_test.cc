@@ -88,6 +88,13 @@ TEST_F(LabelmeTest, ImagesInTheFilesAreTaken) {
             std::string::npos)
       << error_;
   EXPECT_NE(out_.find("1 packed + 0 skipped = 1 input"), std::string::npos) << out_;
+  // The file of the folder is the one that people see and correct.
+  source_.Write("train/x.png", Png(Photo(kSize, 4)));
+  ExpectLayout("labelme");
+  EXPECT_NE(error_.find("1 JSON files hold an image too; the files that they name are taken"),
+            std::string::npos)
+      << error_;
+  std::filesystem::remove(source_.At("train/x.png"));
   options_.crop = kSize;
   write(R"("no base64!")");
   ExpectError(StatusCode::kDataLoss, "train/x.png: its imageData is no base64");
@@ -222,7 +229,27 @@ TEST_F(CvatTest, PolygonsMasksAndBoxesAreDrawn) {
                                                              2, 0, 0, 0, 0, 0,  //
                                                              2, 0, 0, 0, 0, 0}));
   EXPECT_EQ(ReadLabels("val")["images/Validation/b.jpg"], Values(24, 0));
+  EXPECT_NE(error_.find("1 tag of a whole image is not read: only shapes are drawn"),
+            std::string::npos)
+      << error_;
+  Write("<tag label=\"road\"/><tag label=\"Background\"/>");
+  ExpectLayout("cvat");
+  EXPECT_NE(error_.find("2 images have no shapes and are background alone"), std::string::npos);
+  EXPECT_NE(error_.find("2 tags of whole images are not read"), std::string::npos) << error_;
+  Write("<polygon label=\"road\" points=\"0,0;6,0;6,2\"/>");
+  ExpectLayout("cvat");
   EXPECT_EQ(ClassNames(), (std::vector<std::string>{"Background", "road", "car & van"}));
+}
+
+TEST_F(CvatTest, ImagesWithAndWithoutASubsetAreToldApart) {
+  for (const char* name : {"a.jpg", "b.jpg"}) AddImage(std::string("images/") + name);
+  source_.Write("annotations.xml",
+                "<annotations><meta><task><labels><label><name>road</name></label></labels></task>"
+                "</meta><image name=\"a.jpg\" width=\"6\" height=\"4\"/><image name=\"b.jpg\" "
+                "subset=\"Train\" width=\"6\" height=\"4\"/></annotations>");
+  ExpectError(StatusCode::kInvalidArgument,
+              "some inputs are of the split 'train' by name, and others are of none, as "
+              "images/a.jpg: give all of them a split, or none");
 }
 
 TEST_F(CvatTest, ImagesThatTheFileDoesNotNameAreCounted) {

@@ -340,5 +340,20 @@ TEST_F(PanopticTest, SegmentsBecomeClasses) {
   ExpectError(StatusCode::kNotFound, "there is no picture annotations/panoptic_train2017/a.png");
 }
 
+TEST_F(PanopticTest, PictureIsTheOneThatTheAnnotationNames) {
+  AddSplit("train2017", {0x000000, 0x080000, 0x010203});
+  AddSplit("val2017", {0x080000});
+  const std::string json = "annotations/panoptic_train2017.json";
+  std::string text = source_.Read(json);
+  const std::string name = R"("file_name": "a.png")";
+  text.replace(text.find(name), name.size(), R"("file_name": "other.png")");
+  source_.Write(json, text);
+  ExpectError(StatusCode::kNotFound,
+              "there is no picture annotations/panoptic_train2017/other.png");
+  source_.Write("annotations/panoptic_train2017/other.png", RgbPng(kSize, {0x080000, 0x010203}));
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("images/train2017/a.jpg", 2), (Values{0, 1}));
+}
+
 }  // namespace
 }  // namespace shardmill

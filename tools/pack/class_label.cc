@@ -59,15 +59,23 @@ Result<std::optional<std::set<uint32_t>>> IdsOfLabels(const std::set<std::string
                               "give the labels as names with --classes FILE");
 }
 
+constexpr size_t kSimilarNamed = 20;
+
 std::vector<std::string> NoteSimilarNames(const std::vector<ClassInfo>& classes) {
   std::vector<std::string> notes;
   std::map<std::string, std::string> spellings;
+  size_t similar = 0;
   for (const ClassInfo& info : classes) {
     const auto [other, is_new] = spellings.emplace(WithoutBlanks(LowerCase(info.name)), info.name);
     if (is_new) continue;
+    if (++similar > kSimilarNamed) continue;
     const bool by_case = LowerCase(info.name) == LowerCase(other->second);
     notes.push_back("classes '" + other->second + "' and '" + info.name + "' differ in " +
                     (by_case ? "upper and lower case alone" : "case and blanks alone"));
+  }
+  if (similar > kSimilarNamed) {
+    notes.push_back("… and " + std::to_string(similar - kSimilarNamed) +
+                    " more classes differ from others in case or blanks alone");
   }
   return notes;
 }

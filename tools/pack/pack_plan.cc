@@ -272,6 +272,10 @@ Status CheckArrayOptions(const PackOptions& options) {
         "--crop, --resize and --augment are for images; arrays are packed "
         "as they are");
   }
+  if (options.image_type != DType::kU8 || options.pad_value != 0) {
+    return InvalidArgumentError(
+        "--image-type and --pad-value are for images; arrays are packed as they are");
+  }
   if (options.image_codec.codec == Codec::kJpeg) {
     return InvalidArgumentError(
         "--image-codec jpeg is for images; arrays are stored raw or by zstd");

@@ -143,6 +143,25 @@ std::string IgnoreText(const PackReport& report) {
          Format("%.2f %%", 100 * share) + " of the pixels, padding not counted\n";
 }
 
+// Of all records, where these have one size.
+uint64_t PaddingPixels(const PackReport& report) {
+  uint64_t shown = 0;
+  for (const SplitResult& split : report.written->result.splits) {
+    shown += split.statistics.image_pixels();
+  }
+  const uint64_t all = report.written->result.records() * report.plan->window.pixels();
+  return shown == 0 || all < shown ? 0 : all - shown;  // those of bands of f32 are not counted
+}
+
+std::string PaddingText(const PackReport& report) {
+  const uint64_t padding = PaddingPixels(report);
+  if (padding == 0) return "";
+  const uint64_t all = report.written->result.records() * report.plan->window.pixels();
+  return "  padding: " +
+         Format("%.2f %%", 100 * static_cast<double>(padding) / static_cast<double>(all)) +
+         " of the pixels of all records lie outside of their images\n";
+}
+
 uint64_t DroppedRecords(const PackResult& result) {
   uint64_t dropped = 0;
   for (const SplitResult& split : result.splits) dropped += split.statistics.dropped_records();
@@ -321,7 +340,8 @@ std::string SummaryText(const PackReport& report, bool colored) {
   text += "  " + DescribePlan(report) + "\n";
   if (!report.written->complete) return text + SkippedText(result);
   text += ClassTableText(report, colored);
-  text += IgnoreText(report) + MomentsText(report) + ConversionsText(result) + SkippedText(result);
+  text += IgnoreText(report) + PaddingText(report) + MomentsText(report) + ConversionsText(result) +
+          SkippedText(result);
   if (!report.page.empty()) text += "  report: " + EscapeControl(report.page) + "\n";
   return text;
 }
@@ -341,6 +361,7 @@ std::string SummaryJson(const PackReport& report) {
     WriteSplits(report.written->result, &json);
     WriteClasses(report, &json);
     WriteMoments(report.written->result, &json);
+    json.Key("padding_pixels").Number(PaddingPixels(report));
     WriteCounts(report.written->result, &json);
     WriteSkipped(report.written->result, &json);
     json.Key("kept_shards").Number(report.written->result.kept_shards);

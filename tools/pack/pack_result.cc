@@ -1,5 +1,7 @@
 #include "tools/pack/pack_result.h"
 
+#include <algorithm>
+
 #include "reader/console/units.h"
 #include "reader/statistics.h"
 #include "tools/pack/finished_shard.h"
@@ -107,9 +109,13 @@ Status CheckNoSplitIsEmpty(const PackResult& result) {
   for (const SplitResult& split : result.splits) {
     if (split.records > 0) continue;
     const Problem& first = split.skipped.front();
-    return DataLossError("none of the " + FormatCount(split.inputs) + " inputs of split " +
-                         split.name + " could be packed; the first: " + first.key + ": " +
-                         first.reason);
+    const std::string message = "none of the " + FormatCount(split.inputs) + " inputs of split " +
+                                split.name + " could be packed; the first: " + first.key + ": " +
+                                first.reason;
+    // Then the inputs are sound, and what was asked for leaves them out.
+    const bool by_rule = std::all_of(split.skipped.begin(), split.skipped.end(),
+                                     [](const Problem& problem) { return problem.by_rule; });
+    return by_rule ? InvalidArgumentError(message) : DataLossError(message);
   }
   return OkStatus();
 }

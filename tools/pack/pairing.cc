@@ -70,11 +70,41 @@ struct LeftOut {
   }
 };
 
-// The only stem that differs from `stem` in the case of its letters alone.
-std::string CaseHint(const std::string& stem, const FilesByStem& others) {
-  const std::string lower = LowerCase(stem);
+// True for the first byte of a mark that changes the letter before it, U+0300 to U+036F.
+bool BeginsAccent(std::string_view text, size_t place) {
+  const auto first = static_cast<uint8_t>(text[place]);
+  const auto second = static_cast<uint8_t>(place + 1 < text.size() ? text[place + 1] : 0);
+  return (first == 0xCC && second >= 0x80) || (first == 0xCD && second < 0xB0);
+}
+
+// The letters of a name that cannot be written in two ways: "Ü" is one character, or "U" and the
+// accent that follows.
+std::string PlainLetters(std::string_view name) {
+  std::string letters;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const bool is_ascii = static_cast<uint8_t>(name[i]) < 0x80;
+    if (is_ascii && !(i + 1 < name.size() && BeginsAccent(name, i + 1))) letters += name[i];
+  }
+  return letters;
+}
+
+bool HoldsAccent(std::string_view name) {
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (BeginsAccent(name, i)) return true;
+  }
+  return false;
+}
+
+// A stem that looks like this one: it differs in the case of its letters alone, or in how accents
+// are written, which some systems change when they copy files.
+std::string NearHint(const std::string& stem, const FilesByStem& others) {
+  const std::string lower = LowerCase(stem), plain = PlainLetters(stem);
+  const bool holds_accent = HoldsAccent(stem);
   for (const auto& [other, file] : others) {
     if (LowerCase(other) == lower) return "; " + file->path + " differs in upper and lower case";
+    if (HoldsAccent(other) != holds_accent && PlainLetters(other) == plain) {
+      return "; " + file->path + " differs in how its accents are written";
+    }
   }
   return "";
 }
@@ -86,7 +116,7 @@ Status AddOrphans(const FilesByStem& orphans, const FilesByStem& others, const s
   size_t searched = 0;
   for (const auto& [stem, file] : orphans) {
     ASSIGN_OR_RETURN(std::string key, RecordKey(file->path));
-    const std::string hint = searched++ < kHintsSearched ? CaseHint(stem, others) : "";
+    const std::string hint = searched++ < kHintsSearched ? NearHint(stem, others) : "";
     split->problems.push_back({key, "there is no " + what + " with this stem in " +
                                         (folder.empty() ? "the source folder" : folder) + hint});
     split->problems.back().lacks_label = what == "label";

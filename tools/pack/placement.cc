@@ -172,16 +172,17 @@ ImageSize ResizeRule::Apply(ImageSize source) const {
 Result<ResizeRule> ParseResize(std::string_view text) {
   ResizeRule rule;
   const size_t equals = text.find('=');
+  const Status error = InvalidArgumentError("'" + std::string(text) +
+                                            "' is no size; write HEIGHTxWIDTH, short=N or long=N");
   if (equals == std::string_view::npos) {
-    ASSIGN_OR_RETURN(rule.size, ParseImageSize(text));
+    const Result<ImageSize> size = ParseImageSize(text);
+    if (!size.ok()) return error;
+    rule.size = *size;
     return rule;
   }
   const std::string_view name = text.substr(0, equals);
   const Result<uint64_t> side = ParseUnsigned(text.substr(equals + 1), kMaxImageSide);
-  if ((name != "short" && name != "long") || !side.ok() || *side == 0) {
-    return InvalidArgumentError("'" + std::string(text) +
-                                "' is no size; write HEIGHTxWIDTH, short=N or long=N");
-  }
+  if ((name != "short" && name != "long") || !side.ok() || *side == 0) return error;
   rule.kind = name == "short" ? ResizeRule::Kind::kShortSide : ResizeRule::Kind::kLongSide;
   rule.side = static_cast<uint32_t>(*side);
   return rule;

@@ -139,5 +139,17 @@ TEST_F(FoldersPackTest, TestImagesWithoutLabelsCountAlikeInEachLayout) {
   }
 }
 
+// Names that look alike: "Ünï" of composed and of decomposed letters.
+TEST_F(FoldersPackTest, NamesThatDifferInTheirAccentsAreToldApart) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddImage("images/1.jpg");
+  source_.Write("masks/1.png", GrayPng(kSize, {0, 1}));
+  AddImage("images/\xC3\x9Cn\xC3\xAF.jpg");
+  source_.Write("masks/U\xCC\x88ni\xCC\x88.png", GrayPng(kSize, {0, 1}));
+  ExpectError(StatusCode::kNotFound,
+              "there is no label with this stem in masks; masks/U\xCC\x88ni\xCC\x88.png differs in "
+              "how its accents are written");
+}
+
 }  // namespace
 }  // namespace shardmill

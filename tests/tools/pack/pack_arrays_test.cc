@@ -193,6 +193,12 @@ TEST_F(PackFieldsTest, DoublesAreRoundedAndCounted) {
   EXPECT_EQ(ReadAll().at("train/a/0.npy")[0].tensor, BytesOf({0.1f, -2.5f}));
   options_.crop = ImageSize{2, 2};
   ExpectError(StatusCode::kInvalidArgument, "are for images");
+  options_.crop.reset();
+  options_.pad_value = 3;
+  ExpectError(StatusCode::kInvalidArgument, "--image-type and --pad-value are for images");
+  options_.pad_value = 0;
+  options_.layout.gray = GrayReading::kValue;
+  ExpectError(StatusCode::kInvalidArgument, "--gray and --label-tolerance are for label images");
 }
 
 }  // namespace

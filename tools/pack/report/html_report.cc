@@ -20,6 +20,7 @@ namespace {
 
 constexpr uint64_t kSamples = 24;
 constexpr size_t kMostSkipped = 1000;
+constexpr int kMostClasses = 5000;
 constexpr uint32_t kAccent = 0x2e86de;
 
 std::string Card(const std::string& title, const std::string& body,
@@ -175,8 +176,13 @@ std::string Page::Classes() const {
   }
   if (segmentation_) html += NumberHead("records with it");
   html += "<th>in all, beside the commonest</th></tr>\n";
-  for (int id = 0; id < classes; ++id) html += ClassRow(id);
+  for (int id = 0; id < std::min(classes, kMostClasses); ++id) html += ClassRow(id);
   html += "</table>\n";
+  if (classes > kMostClasses) {
+    html += "<p class=\"note\">… and " +
+            FormatCount(static_cast<uint64_t>(classes - kMostClasses)) +
+            " more; shardmill dump info lists them all.</p>\n";
+  }
   const uint64_t labelled = Total(all_.class_pixels());
   std::string note = segmentation_ ? "Shares are of the pixels that have a class. "
                                    : "Shares are of the records. ";

@@ -45,6 +45,29 @@ TEST_F(HtmlReport, TellsWhatWasPacked) {
   EXPECT_EQ(page.find(testing::TempDir()), std::string::npos);
 }
 
+TEST_F(HtmlReport, LongListsAreCut) {
+  constexpr int kOrphans = 1200, kClasses = 6000;
+  std::string table = "name,r,g,b\n";
+  for (int i = 0; i < kClasses; ++i) {
+    table += "c" + std::to_string(i) + "," + std::to_string(i % 256) + "," +
+             std::to_string(i / 256) + ",7\n";
+  }
+  source_.Write("class_dict.csv", table);
+  AddPair("train", "a.png", Png(Photo({4, 4}, 1)), Png(GrayLabel({4, 4}, RandomIds({4, 4}, 1))));
+  for (int i = 0; i < kOrphans; ++i) {
+    source_.Write("train/orphan" + std::to_string(i) + ".png", "");
+  }
+  options_.on_error.skip = true;
+  ExpectCode(6);
+  const std::string page = Page();
+  EXPECT_EQ(Count(page, "<code>train/orphan"), 1000);
+  ExpectText("… and 200 more; manifest.json lists them all.");
+  EXPECT_NE(page.find("</span>c4999</td>"), std::string::npos);
+  EXPECT_EQ(page.find("</span>c5000</td>"), std::string::npos);
+  ExpectText("… and 1,000 more; shardmill dump info lists them all.");
+  EXPECT_LT(page.size(), 3u << 20);
+}
+
 TEST_F(HtmlReport, DependsOnTheDataSetAlone) {
   for (uint64_t i = 0; i < 5; ++i) AddScene("train", "s" + std::to_string(i), {20, 30}, i);
   ExpectCode(0);

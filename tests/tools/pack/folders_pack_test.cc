@@ -151,5 +151,14 @@ TEST_F(FoldersPackTest, NamesThatDifferInTheirAccentsAreToldApart) {
               "how its accents are written");
 }
 
+TEST_F(FoldersPackTest, CategoryIdsAreForTheLayoutsOfCoco) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddImage("images/1.jpg");
+  source_.Write("masks/1.png", GrayPng(kSize, {0, 1}));
+  options_.layout.keep_category_ids = true;
+  ExpectError(StatusCode::kInvalidArgument,
+              "--category-ids is for the layouts coco and coco-panoptic, not pairs");
+}
+
 }  // namespace
 }  // namespace shardmill

@@ -156,10 +156,6 @@ TEST_F(LayoutTest, NamedListIsForLayoutsOfLists) {
   EXPECT_EQ(Good().layout, "csv");
   options_.layout = "suite";
   ExpectError(StatusCode::kInvalidArgument, "--list is for the layouts list and csv, not suite");
-  options_.list.clear();
-  options_.keep_category_ids = true;
-  ExpectError(StatusCode::kInvalidArgument,
-              "--category-ids is for the layouts coco and coco-panoptic, not suite");
 }
 
 TEST_F(LayoutTest, LineOfManyWordsIsRefused) {

@@ -118,6 +118,22 @@ Result<std::vector<float>> FromFile(const std::string& path,
 
 }  // namespace
 
+std::string AbsentClassesNotice(const std::vector<ClassInfo>& classes,
+                                const proto::Statistics& statistics) {
+  constexpr int kMostNamed = 8;
+  if (statistics.class_pixels_size() != static_cast<int>(classes.size())) return "";
+  std::string names;
+  int absent = 0;
+  for (size_t k = 0; k < classes.size(); ++k) {
+    if (statistics.class_pixels(static_cast<int>(k)) > 0) continue;
+    if (++absent <= kMostNamed) names += (absent == 1 ? "'" : ", '") + classes[k].name + "'";
+  }
+  if (absent == 0) return "";
+  if (absent > kMostNamed) names += " and " + std::to_string(absent - kMostNamed) + " more";
+  return "no training label is " + names + ": the network cannot learn " +
+         (absent == 1 ? "this class" : "these classes");
+}
+
 Result<std::vector<float>> ClassWeights(const std::string& choice,
                                         const std::vector<ClassInfo>& classes,
                                         const proto::Statistics& statistics) {

@@ -27,4 +27,9 @@ Result<std::vector<float>> ClassWeights(const std::string& choice,
                                         const std::vector<ClassInfo>& classes,
                                         const proto::Statistics& statistics);
 
+// What a user should know of classes of which the split has no label: the network cannot learn
+// them. Empty where there are none, or where the statistics do not say.
+std::string AbsentClassesNotice(const std::vector<ClassInfo>& classes,
+                                const proto::Statistics& statistics);
+
 }  // namespace shardmill

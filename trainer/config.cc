@@ -64,6 +64,7 @@ void AddOption(const ConfigOption& option, CLI::App* app,
     app->add_flag_function(
            name + ",!--no-" + name.substr(2),
            [keep](int64_t count) { keep(count > 0 ? "true" : "false"); }, option.help)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group(option.group);
     return;
   }

@@ -16,6 +16,7 @@ class HostStepEngine final : public StepEngine {
 
   Result<std::optional<StepReport>> Step(FeedBatch batch, uint64_t step, bool stop) override;
   Result<std::optional<StepReport>> Settle() override { return std::optional<StepReport>(); }
+  double copied_seconds() const override { return setup_.engine->copied_seconds(); }
   uint64_t pending() const override { return 0; }
   Status StateChanged() override {
     setup_.engine->ParametersChanged();

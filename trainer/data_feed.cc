@@ -31,6 +31,13 @@ std::vector<int64_t> PaddedLengths(int64_t longest) {
   return lengths;
 }
 
+bool IsStoredOneHot(const Dataset& dataset, const std::string& field) {
+  const std::optional<int> index = dataset.schema().FindField(field);
+  if (!index) return false;
+  const LabelEncoding encoding = dataset.schema().fields[*index].encoding;
+  return encoding == LabelEncoding::kOneHotBits || encoding == LabelEncoding::kOneHotBytes;
+}
+
 // What a feed does with labels.
 enum class Learns { kClassIds, kShares };
 
@@ -61,6 +68,9 @@ Result<BatchLoaderOptions> LoaderOptions(const Dataset& dataset, const DataTask&
   if (task.SizesVary()) {
     image.padding.emplace().value = 0;
     if (task.kind == TaskKind::kSegmentation) label.padding.emplace().value = 0;
+    // Padding between pixels that are stored as one-hot is of no class, which no class id stands
+    // for; so they come as they are, and those of the image are looked at behind the padding.
+    if (IsStoredOneHot(dataset, label.name)) label.delivery = Delivery::kOneHotU8;
   }
   options.fields = {image, label};
   options.global_batch = batch;
@@ -132,6 +142,19 @@ void PackLines(const uint8_t* from, int64_t padded, int64_t lines, int64_t bytes
   for (int64_t line = 0; line < lines; ++line) {
     std::memcpy(to + line * bytes, from + line * padded, static_cast<size_t>(bytes));
   }
+}
+
+// The class ids of one-hot pixels, `ignore` where there is none; false when that is not given.
+template <typename ClassId>
+bool ClassesOf(const uint8_t* one_hot, int64_t pixels, int64_t classes,
+               std::optional<uint32_t> ignore, ClassId* ids) {
+  for (int64_t i = 0; i < pixels; ++i, one_hot += classes) {
+    const uint8_t* const set =
+        std::find_if(one_hot, one_hot + classes, [](uint8_t value) { return value != 0; });
+    if (set == one_hot + classes && !ignore) return false;
+    ids[i] = static_cast<ClassId>(set == one_hot + classes ? *ignore : set - one_hot);
+  }
+  return true;
 }
 
 }  // namespace
@@ -281,9 +304,34 @@ Status DataFeed::TakeOffPaddingOfLabels(FeedBatch* batch) const {
                            "again");
     }
     const int64_t first = row * LabelRowBytes(labels);
-    PackLines(label.data + first, labels.w * bytes, height, width * bytes, ids + first);
+    if (label_spec_.encoding == LabelEncoding::kIndex) {
+      PackLines(label.data + first, labels.w * bytes, height, width * bytes, ids + first);
+    } else {
+      RETURN_IF_ERROR(TakeClasses(*batch, row, height, width, ids + first));
+    }
   }
   labels.data = ids;
+  return OkStatus();
+}
+
+// Of a row of one-hot labels with its padding.
+Status DataFeed::TakeClasses(const FeedBatch& batch, int64_t row, int64_t height, int64_t width,
+                             uint8_t* ids) const {
+  const auto classes = static_cast<int64_t>(task_.classes.size());
+  const LabelBatch& labels = batch.labels;
+  const uint8_t* line =
+      batch.lease.field(task_.label_field).data + row * labels.h * labels.w * classes;
+  for (int64_t y = 0; y < height; ++y, line += labels.w * classes) {
+    const bool known = labels.type == LabelType::kIndexU8
+                           ? ClassesOf(line, width, classes, task_.ignore, ids + y * width)
+                           : ClassesOf(line, width, classes, task_.ignore,
+                                       reinterpret_cast<uint16_t*>(ids) + y * width);
+    if (known) continue;
+    return DataLossError("record " + std::to_string(batch.lease.records()[row]) +
+                         " of the split: a pixel of the label in line " + std::to_string(y) +
+                         " belongs to no class, and the data set has no ignore value to stand for "
+                         "it");
+  }
   return OkStatus();
 }
 

@@ -98,6 +98,8 @@ class DataFeed {
   Status SetShares(FeedBatch* batch) const;
   Status TakeOffPadding(FeedBatch* batch) const;
   Status TakeOffPaddingOfLabels(FeedBatch* batch) const;
+  Status TakeClasses(const FeedBatch& batch, int64_t row, int64_t height, int64_t width,
+                     uint8_t* ids) const;
 
   DataTask task_;
   bool learns_shares_;

@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "CLI/App.hpp"
@@ -10,8 +11,8 @@
 #include "reader/console/json_writer.h"
 #include "reader/console/terminal.h"
 #include "reader/console/units.h"
-#include "trainer/comm/create_communicator.h"
 #include "trainer/comm/job_end.h"
+#include "trainer/comm/run_job.h"
 #include "trainer/evaluation.h"
 #include "trainer/logs/console.h"
 #include "trainer/network.h"
@@ -26,6 +27,7 @@ namespace shardmill {
 namespace {
 
 struct EvaluateOptions {
+  const CLI::App* app = nullptr;
   ScorerOptions scorer;
   ScorerFlags flags;
   std::string confusion;  // file for the picture; empty: none
@@ -97,16 +99,22 @@ Result<std::unique_ptr<BatchEngine>> MakeEngine(const EvaluateOptions& options, 
   return CreateSlidingEngine(scorer->graph.get(), ranks, windows);
 }
 
-// What all ranks must agree on.
-std::vector<RankFact> FactsOf(const EvaluateOptions& options, const Scorer& scorer) {
+// Files may have other names on other hosts, and what rank 0 alone prints or writes is its own.
+const std::set<std::string> kOwnOptions = {
+    "--help", "--checkpoint", "--plan-cache", "--threads", "--confusion", "--json", "--quiet"};
+
+// What the files of all ranks must agree on.
+std::vector<RankFact> FileFacts(const Scorer& scorer) {
   const proto::Manifest& manifest = scorer.dataset->manifest();
   return {{"the data set", manifest.dataset_id() + " (manifest " + manifest.digest() + ")"},
-          {"the hash of the weights", WeightsHash(scorer.graph.get())},
-          {"--split", options.scorer.split},
-          {"--batch", std::to_string(options.batch)}};
+          {"the hash of the weights", WeightsHash(scorer.graph.get())}};
 }
 
 Result<int> EvaluateOnRanks(const EvaluateOptions& options, Communicator* ranks) {
+  if (const Status alike = CompareFacts(ranks, OptionFacts(*options.app, kOwnOptions));
+      !alike.ok()) {
+    return EndJob(ranks, alike, Known::kOnAllRanks);
+  }
   Result<Scorer> scorer = PrepareScorer(options.scorer, ranks);
   Status own = scorer.status();
   std::unique_ptr<BatchEngine> engine;
@@ -116,12 +124,18 @@ Result<int> EvaluateOnRanks(const EvaluateOptions& options, Communicator* ranks)
     if (made.ok()) engine = std::move(made).value();
   }
   Status ready = AgreeOnStatus(ranks, own, "preparation");
-  if (ready.ok()) ready = CompareFacts(ranks, FactsOf(options, *scorer));
+  if (ready.ok()) ready = CompareFacts(ranks, FileFacts(*scorer));
   if (!ready.ok()) return EndJob(ranks, ready, Known::kOnAllRanks);
   EvaluationOptions evaluation;
   evaluation.split = options.scorer.split;
   evaluation.batch = options.batch;
-  evaluation.progress = [](uint64_t) { return CheckInterrupt(); };
+  ASSIGN_OR_RETURN(const Dataset::Split* split, scorer->dataset->split(options.scorer.split));
+  RecordProgress progress("evaluating", split->records(),
+                          options.scorer.quiet || ranks->rank() > 0);
+  evaluation.progress = [&progress](uint64_t done) {
+    progress.Show(done);
+    return CheckInterrupt();
+  };
   const auto result = Evaluate(engine.get(), ranks, scorer->dataset, scorer->task, evaluation);
   if (!result.ok()) {
     const bool interrupted = result.status().code() == StatusCode::kCancelled;
@@ -140,9 +154,8 @@ Result<int> EvaluateOnRanks(const EvaluateOptions& options, Communicator* ranks)
 }
 
 Result<int> RunEvaluate(const EvaluateOptions& options) {
-  RETURN_IF_ERROR(InstallInterruptHandlers());
-  ASSIGN_OR_RETURN(const std::unique_ptr<Communicator> ranks, CreateCommunicator({}));
-  return EvaluateOnRanks(options, ranks.get());
+  return RunJob({}, InstallInterruptHandlers(),
+                [&](Communicator* ranks) { return EvaluateOnRanks(options, ranks); });
 }
 
 }  // namespace
@@ -158,6 +171,7 @@ void AddEvaluateCommand(CommandLine* commands) {
       "c.png\n"
       "  shardmill-train evaluate SHARDS --checkpoint run/best.ckpt --window 352x480\n"
       "  mpirun -np 2 shardmill-train evaluate SHARDS --checkpoint run/best.ckpt");
+  options->app = app;
   options->flags.AddTo(app, &options->scorer);
   app->add_option("--batch", options->batch, "Records per batch")
       ->capture_default_str()

@@ -9,6 +9,7 @@
 #include "proto/checkpoint.pb.h"
 #include "reader/console/units.h"
 #include "trainer/checkpoint.h"
+#include "trainer/comm/run_job.h"
 #include "trainer/export/pytorch_weights.h"
 #include "trainer/export/safetensors.h"
 #include "trainer/train_command.h"
@@ -55,7 +56,9 @@ void AddExportCommand(CommandLine* commands) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* app = commands->Add(
       "export", "Writes the weights of a checkpoint as safetensors, laid out for PyTorch.",
-      [options] { return RunExport(*options); });
+      [options] {
+        return RunAlone("export", [&options](Communicator*) { return RunExport(*options); });
+      });
   app->footer(
       "Example, in Python from there on:\n"
       "  shardmill-train export run/best.ckpt --output w.safetensors\n"

@@ -32,6 +32,8 @@ Status Graph::Forward(const ImageBatch& images, Phase phase) {
   return implementation_->Forward(images, phase);
 }
 
+double Graph::copied_seconds() const { return implementation_->copied_seconds(); }
+
 Result<LossResult> Graph::Loss(const LabelBatch& labels) {
   return implementation_->Loss(labels, std::nullopt);
 }

@@ -123,6 +123,9 @@ class Graph {
   const ParameterStore& parameters() const;
   int64_t arena_bytes() const;
 
+  // Time that Forward has spent so far, of the host, to bring images to the input.
+  double copied_seconds() const;
+
   void set_profiling(bool enabled);  // resets the times
   std::vector<LayerTime> layer_times() const;
 

@@ -150,20 +150,27 @@ Status Graph::Implementation::Forward(const ImageBatch& images, Phase phase) {
   ASSIGN_OR_RETURN(GraphPlan* const plan, PlanFor(images.shape, phase));
   current_ = plan;
   limit_is_known_ = false;
-  const int64_t bytes = images.shape.Elements() * ImageTypeBytes(images.type);
-  ASSIGN_OR_RETURN(const void* data, staged_images_.Stage(ops_, *stream_, images.data, bytes));
-  RETURN_IF_ERROR(StageBatch(images));
-  RETURN_IF_ERROR(Timed(&images_time_, [&] {
-    return ops_->NormalizeImages(*stream_, images.shape, images.type, data, ImageMean(),
-                                 InverseDeviation(), plan->images());
-  }));
-  if (context_.IsPadded(images.shape)) {
-    RETURN_IF_ERROR(ops_->ZeroPadding(*stream_, images.shape, context_.lengths, plan->images()));
-  }
+  const auto start = std::chrono::steady_clock::now();
+  RETURN_IF_ERROR(StageImages(images));
+  copied_ += std::chrono::steady_clock::now() - start;
   for (int i = 0; i < static_cast<int>(model_.layers.size()); ++i) {
     RETURN_IF_ERROR(Timed(&forward_times_[i], [&] { return plan->Forward(i); }));
   }
   return OkStatus();
+}
+
+// The images as the first layer takes them.
+Status Graph::Implementation::StageImages(const ImageBatch& images) {
+  const int64_t bytes = images.shape.Elements() * ImageTypeBytes(images.type);
+  ASSIGN_OR_RETURN(const void* data, staged_images_.Stage(ops_, *stream_, images.data, bytes));
+  RETURN_IF_ERROR(StageBatch(images));
+  void* const input = Current().images();
+  RETURN_IF_ERROR(Timed(&images_time_, [&] {
+    return ops_->NormalizeImages(*stream_, images.shape, images.type, data, ImageMean(),
+                                 InverseDeviation(), input);
+  }));
+  if (!context_.IsPadded(images.shape)) return OkStatus();
+  return ops_->ZeroPadding(*stream_, images.shape, context_.lengths, input);
 }
 
 // What layers know of the batch.
@@ -177,6 +184,7 @@ Status Graph::Implementation::StageBatch(const ImageBatch& images) {
     return InvalidArgumentError("only sequences (height 1) may be padded, not " +
                                 ShapeText(images.shape));
   }
+  RETURN_IF_ERROR(Current().takes_padding());
   context_.valid_frames = 0;
   for (int64_t n = 0; n < images.shape.n; ++n) {
     if (images.lengths[n] < 1 || images.lengths[n] > images.shape.w) {

@@ -75,6 +75,7 @@ class Graph::Implementation {
   const ModelSpec& spec() const { return spec_; }
   const ResolvedModel& model() const { return model_; }
   int64_t arena_bytes() const { return arena_.bytes(); }
+  double copied_seconds() const { return std::chrono::duration<double>(copied_).count(); }
 
   // The pieces of a step of a device; see graph_step.h.
   friend class GraphStep;
@@ -118,6 +119,7 @@ class Graph::Implementation {
   LayerContext context_;
   LossOptions loss_options_;
   DeviceBuffer normalization_, class_weights_, sums_, arena_, predictions_;
+  Status StageImages(const ImageBatch& images);
   Status StageBatch(const ImageBatch& images);
   Staging staged_images_, staged_labels_, staged_rows_, staged_lengths_;
   DeviceBuffer probabilities_, probability_counts_;
@@ -126,6 +128,7 @@ class Graph::Implementation {
   std::vector<std::unique_ptr<GraphPlan>> plans_;
   GraphPlan* current_ = nullptr;
 
+  std::chrono::steady_clock::duration copied_{};
   bool profiling_ = false;
   TimeCounter images_time_, loss_time_;
   std::vector<TimeCounter> forward_times_, backward_times_;  // per layer

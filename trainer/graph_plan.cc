@@ -34,6 +34,26 @@ Status GraphPlan::PrepareLayers(const Shape& images) {
     shapes_.push_back(run.layer->OutputShape());
     runs_.push_back(std::move(run));
   }
+  takes_padding_ = CheckTakesPadding();
+  return OkStatus();
+}
+
+Status GraphPlan::CheckTakesPadding() const {
+  std::vector<bool> is_padded = {true};  // per value
+  for (int i = 0; i < Layers(); ++i) {
+    const ResolvedLayer& layer = model_->layers[i];
+    const bool gets_padding = std::any_of(layer.inputs.begin(), layer.inputs.end(),
+                                          [&](int value) { return is_padded[value]; });
+    const LayerKind kind = layer.spec.kind;
+    const Shape& output = shapes_[i + 1];
+    const bool keeps_frames = output.h == 1 && output.w == shapes_[0].w;
+    is_padded.push_back(gets_padding && kind != LayerKind::kStatisticsPool);
+    if (!is_padded.back() || (keeps_frames && kind != LayerKind::kGlobalAveragePool)) continue;
+    return InvalidArgumentError(
+        "layer \"" + layer.spec.name +
+        "\" mixes the frames of padded sequences with their padding; of sequences of unequal "
+        "length, layers must keep the number of frames, and statistics_pool ends it");
+  }
   return OkStatus();
 }
 

@@ -31,6 +31,10 @@ class GraphPlan {
   const Shape& images_shape() const { return shapes_.front(); }
   const Shape& logits_shape() const { return shapes_.back(); }
   Phase phase() const { return phase_; }
+  // Whether sequences of unequal length may go through the layers: each keeps the number of frames,
+  // or takes the padding out. InvalidArgument names the first that does neither.
+  const Status& takes_padding() const { return takes_padding_; }
+
   void* images() const { return values_.front(); }
   void* logits() const { return values_.back(); }
   void* logits_gradient() const { return gradients_.back(); }  // null in evaluation
@@ -41,6 +45,7 @@ class GraphPlan {
   Status Backward(int layer);
 
  private:
+  Status CheckTakesPadding() const;
   // The part of a gradient that must be added to what other consumers wrote, when the layer
   // cannot add itself.
   struct Addition {
@@ -86,6 +91,7 @@ class GraphPlan {
   Phase phase_;
   ArenaPlan arena_;
   std::vector<Run> runs_;
+  Status takes_padding_;
   std::vector<Shape> shapes_;         // per value
   std::vector<int> value_blocks_;     // per value
   std::vector<int> gradient_blocks_;  // per value; -1: none

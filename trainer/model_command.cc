@@ -7,6 +7,7 @@
 #include "CLI/Formatter.hpp"
 #include "proto/model.pb.h"
 #include "reader/console/units.h"
+#include "trainer/comm/run_job.h"
 #include "trainer/model_options.h"
 #include "trainer/models/model_file.h"
 #include "trainer/resolved_model.h"
@@ -29,9 +30,10 @@ Result<int> RunModel(const ModelOptions& options) {
 
 void AddModelCommand(CommandLine* commands) {
   auto options = std::make_shared<ModelOptions>();
-  CLI::App* app =
-      commands->Add("model", "Prints the layers of a model, in the form of --model FILE.",
-                    [options] { return RunModel(*options); });
+  CLI::App* app = commands->Add(
+      "model", "Prints the layers of a model, in the form of --model FILE.", [options] {
+        return RunAlone("model", [&options](Communicator*) { return RunModel(*options); });
+      });
   app->footer(
       "Example, a model of one's own:\n"
       "  shardmill-train model unet --width 8 > my.txtpb\n"

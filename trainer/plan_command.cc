@@ -12,6 +12,7 @@
 #include "reader/console/terminal.h"
 #include "reader/console/text_table.h"
 #include "reader/console/units.h"
+#include "trainer/comm/run_job.h"
 #include "trainer/cuda/plugin_library.h"
 #include "trainer/model_convolutions.h"
 #include "trainer/model_options.h"
@@ -141,7 +142,9 @@ void AddPlanCommand(CommandLine* commands) {
   auto options = std::make_shared<PlanOptions>();
   CLI::App* app = commands->Add(
       "plan", "Prepares the convolutions of a model for a GPU, which need not be there.",
-      [options] { return RunPlan(*options); });
+      [options] {
+        return RunAlone("plan", [&options](Communicator*) { return RunPlan(*options); });
+      });
   app->add_option("--model", options->model.model, "Name of a model, or a file")
       ->required()
       ->type_name("MODEL");

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -9,9 +10,9 @@
 #include "CLI/Formatter.hpp"
 #include "reader/base/interrupt.h"
 #include "reader/console/units.h"
-#include "trainer/comm/create_communicator.h"
-#include "trainer/comm/job_end.h"
+#include "trainer/comm/run_job.h"
 #include "trainer/data_feed.h"
+#include "trainer/logs/console.h"
 #include "trainer/prediction/prediction_writer.h"
 #include "trainer/prediction/sliding_window.h"
 #include "trainer/scorer.h"
@@ -34,13 +35,15 @@ class Prediction {
   Prediction(Scorer* scorer, const WindowOptions& windows, PredictionWriter* writer)
       : scorer_(*scorer), windows_(scorer->graph.get(), windows), writer_(*writer) {}
 
-  Status Run(const std::string& split_name, uint64_t limit) {
+  Status Run(const std::string& split_name, uint64_t limit, bool quiet) {
     ASSIGN_OR_RETURN(const Dataset::Split* split, scorer_.dataset->split(split_name));
     ASSIGN_OR_RETURN(
         const std::unique_ptr<DataFeed> feed,
         DataFeed::OpenEvaluation(scorer_.dataset, scorer_.task, split_name, /*batch=*/1));
     if (limit == 0) limit = std::numeric_limits<uint64_t>::max();
+    RecordProgress progress("predicting", std::min(limit, split->records()), quiet);
     for (uint64_t done = 0; done < limit; ++done) {
+      progress.Show(done);
       RETURN_IF_ERROR(CheckInterrupt());
       ASSIGN_OR_RETURN(const std::optional<FeedBatch> batch, feed->Next());
       if (!batch) break;
@@ -77,9 +80,6 @@ class Prediction {
 };
 
 Result<uint64_t> Predict(const PredictOptions& options, Communicator* self) {
-  if (self->size() > 1) {
-    return InvalidArgumentError("predict runs in one process: start it without mpirun");
-  }
   ASSIGN_OR_RETURN(const WindowOptions windows, options.flags.Windows());
   ASSIGN_OR_RETURN(Scorer scorer, PrepareScorer(options.scorer, self));
   PredictionOptions output = options.output;
@@ -87,27 +87,27 @@ Result<uint64_t> Predict(const PredictOptions& options, Communicator* self) {
   ASSIGN_OR_RETURN(const std::unique_ptr<PredictionWriter> writer,
                    PredictionWriter::Create(output, scorer));
   Prediction prediction(&scorer, windows, writer.get());
-  RETURN_IF_ERROR(prediction.Run(options.scorer.split, options.limit));
+  RETURN_IF_ERROR(prediction.Run(options.scorer.split, options.limit, options.scorer.quiet));
   return writer->written();
 }
 
-Result<int> RunPredict(const PredictOptions& options) {
+Result<int> RunPredict(const PredictOptions& options, Communicator* self) {
   RETURN_IF_ERROR(InstallInterruptHandlers());
-  ASSIGN_OR_RETURN(const std::unique_ptr<Communicator> ranks, CreateCommunicator({}));
-  const Result<uint64_t> written = Predict(options, ranks.get());
-  if (!written.ok()) return EndJob(ranks.get(), written.status(), Known::kOnAllRanks);
-  std::printf("%s predictions in %s\n", FormatCount(*written).c_str(),
+  ASSIGN_OR_RETURN(const uint64_t written, Predict(options, self));
+  std::printf("%s predictions in %s\n", FormatCount(written).c_str(),
               options.output.folder.c_str());
-  return EndJob(ranks.get(), OkStatus(), Known::kOnAllRanks);
+  return 0;
 }
 
 }  // namespace
 
 void AddPredictCommand(CommandLine* commands) {
   auto options = std::make_shared<PredictOptions>();
-  CLI::App* app =
-      commands->Add("predict", "Writes what a checkpoint predicts as pictures, or as a table.",
-                    [options] { return RunPredict(*options); });
+  CLI::App* app = commands->Add(
+      "predict", "Writes what a checkpoint predicts as pictures, or as a table.", [options] {
+        return RunAlone("predict",
+                        [&options](Communicator* self) { return RunPredict(*options, self); });
+      });
   app->footer(
       "Examples:\n"
       "  shardmill-train predict SHARDS --checkpoint run/best.ckpt --output pictures --limit 20\n"
@@ -118,8 +118,8 @@ void AddPredictCommand(CommandLine* commands) {
   options->flags.AddTo(app, &options->scorer);
   app->add_option(
          "--output", options->output.folder,
-         "Folder for KEY.png, whose pixels are class ids, and KEY.overlay.png; of one class "
-         "per image for predictions.csv")
+         "Folder for KEY.png of each record, whose pixels are class ids in the colours of the "
+         "classes, and KEY.overlay.png; of data with one class per image, for predictions.csv")
       ->required()
       ->type_name("DIR");
   app->add_flag("--no-overlays", options->no_overlays, "Only the class maps");

@@ -2,6 +2,10 @@
 
 #include <sstream>
 
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+
 namespace shardmill {
 namespace {
 
@@ -21,7 +25,26 @@ std::vector<std::string> Values(const std::string& text) {
   return values;
 }
 
+std::string GivenText(const CLI::Option& option) {
+  std::string text = option.get_default_str();
+  if (option.count() > 0) {
+    text.clear();
+    for (const std::string& value : option.results()) text += (text.empty() ? "" : " ") + value;
+  }
+  return text.empty() ? "not given" : text;
+}
+
 }  // namespace
+
+std::vector<RankFact> OptionFacts(const CLI::App& command, const std::set<std::string>& own) {
+  std::vector<RankFact> facts;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_positional() || option->get_lnames().empty()) continue;
+    const std::string name = "--" + option->get_lnames().front();
+    if (own.count(name) == 0) facts.push_back({name, GivenText(*option)});
+  }
+  return facts;
+}
 
 Status CompareFacts(Communicator* communicator, const std::vector<RankFact>& facts) {
   if (communicator->size() == 1) return OkStatus();

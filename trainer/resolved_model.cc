@@ -49,6 +49,30 @@ Status FindPool(const ValueByName& values, int64_t channels, const ResolvedModel
   return OkStatus();
 }
 
+// Beyond all networks; so far the numbers of elements and bytes cannot overflow.
+Status CheckSize(const LayerSpec& spec, int64_t inputs, int64_t outputs) {
+  constexpr int64_t kMostChannels = int64_t{1} << 20;
+  constexpr int64_t kLongestWindow = 1 << 12;
+  constexpr double kMostParameters = 1e11;
+  const std::string who = "layer \"" + spec.name + "\" ";
+  if (std::max(inputs, outputs) > kMostChannels) {
+    return InvalidArgumentError(who + "has " + std::to_string(std::max(inputs, outputs)) +
+                                " channels; at most " + std::to_string(kMostChannels) +
+                                " are possible");
+  }
+  const int64_t longest = std::max(spec.window.kernel_h, spec.window.kernel_w);
+  if (longest > kLongestWindow) {
+    return InvalidArgumentError(who + "has a window of " + std::to_string(longest) +
+                                " pixels; at most " + std::to_string(kLongestWindow) +
+                                " are possible");
+  }
+  if (static_cast<double>(inputs) * outputs * spec.window.kernel_h * spec.window.kernel_w >
+      kMostParameters) {
+    return InvalidArgumentError(who + "has too many weights");
+  }
+  return OkStatus();
+}
+
 Status ResolveLayer(const LayerSpec& spec, ValueByName* values, ResolvedModel* model,
                     ParameterStore* store) {
   ResolvedLayer layer;
@@ -63,6 +87,7 @@ Status ResolveLayer(const LayerSpec& spec, ValueByName* values, ResolvedModel* m
   if (spec.kind == LayerKind::kMaxUnpool) {
     RETURN_IF_ERROR(FindPool(*values, channels.front(), *model, &layer));
   }
+  RETURN_IF_ERROR(CheckSize(spec, channels.front(), layer.channels));
   const size_t parameters_before = store->parameters().size();
   layer.parameters = DeclareParameters(spec, channels.front(), store);
   layer.needs_gradient |= store->parameters().size() > parameters_before;

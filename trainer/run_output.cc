@@ -4,10 +4,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 
+#include "proto/checkpoint.pb.h"
 #include "reader/base/file.h"
+#include "trainer/checkpoint.h"
 #include "trainer/config.h"
 
 namespace shardmill {
@@ -94,6 +97,52 @@ Status CheckTrace(const TrainSetup& setup) {
   return AtomicFile::Create(setup.trace).status().WithContext("--trace");
 }
 
+Status WriteWhole(const std::string& path, const std::string& bytes) {
+  ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  RETURN_IF_ERROR(file.Append(bytes.data(), bytes.size()));
+  return file.Commit();
+}
+
+// The checkpoint at `path` where it is the best that `progress` tells of: the same epoch of a run
+// that scored the same there.
+std::optional<LoadedCheckpoint> ReadBest(const std::string& path, const proto::Progress& progress) {
+  Result<LoadedCheckpoint> checkpoint = LoadedCheckpoint::Read(path);
+  if (!checkpoint.ok() || !progress.has_best_epoch()) return std::nullopt;
+  const proto::Progress& found = checkpoint->description().progress();
+  if (!found.has_best_epoch() || found.best_epoch() != progress.best_epoch() ||
+      found.best_score() != progress.best_score() || found.epoch() != found.best_epoch() + 1 ||
+      found.step_in_epoch() != 0) {
+    return std::nullopt;
+  }
+  return std::move(checkpoint).value();
+}
+
+// Of a run that goes on: the best checkpoint so far, under its name in OUTPUT. It may lie beside
+// the one that was resumed, or be that itself; where it is gone, the best is chosen anew.
+Result<std::string> TakeBest(TrainSetup* setup) {
+  proto::Progress& progress = *setup->description.mutable_progress();
+  const std::string best = setup->OutputPath(kBestCheckpoint);
+  if (ReadBest(best, progress)) return std::string();
+  for (const std::string& path :
+       {JoinPath(FolderName(setup->resumed_from), kBestCheckpoint), setup->resumed_from}) {
+    const std::optional<LoadedCheckpoint> found = ReadBest(path, progress);
+    if (!found) continue;
+    RETURN_IF_ERROR(WriteWhole(best, found->bytes()));
+    return std::string();
+  }
+  // What lies there is of steps that are taken back.
+  std::error_code error;
+  fs::remove(best, error);
+  if (error) return IoError("cannot remove " + best + ": " + error.message());
+  if (!progress.has_best_epoch()) return std::string();
+  const std::string epoch = std::to_string(progress.best_epoch() + 1);
+  progress.clear_best_epoch();
+  progress.clear_best_score();
+  progress.clear_best_class_iou();
+  return "the best checkpoint so far, of epoch " + epoch + ", is not there any more: the best is " +
+         "chosen among the epochs that follow";
+}
+
 }  // namespace
 
 Status ReserveOutput(TrainSetup* setup) {
@@ -103,15 +152,14 @@ Status ReserveOutput(TrainSetup* setup) {
   return CheckTrace(*setup);
 }
 
-Status TakeOutput(const TrainSetup& setup) {
-  const std::string& output = setup.config.output();
+Result<std::string> TakeOutput(TrainSetup* setup) {
+  const std::string& output = setup->config.output();
   RETURN_IF_ERROR(RemoveLeftovers(output));
   // On a full disk this fails, so it comes before anything is removed.
-  const std::string config = ConfigToJson(setup.config);
-  ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(setup.OutputPath(kConfigFile)));
-  RETURN_IF_ERROR(file.Append(config.data(), config.size()));
-  RETURN_IF_ERROR(file.Commit());
-  return setup.overwrite ? RemoveRun(output) : OkStatus();
+  RETURN_IF_ERROR(WriteWhole(setup->OutputPath(kConfigFile), ConfigToJson(setup->config)));
+  if (setup->overwrite) RETURN_IF_ERROR(RemoveRun(output));
+  if (setup->resumed_from.empty()) return std::string();
+  return TakeBest(setup);
 }
 
 }  // namespace shardmill

@@ -19,7 +19,8 @@ void ScorerFlags::AddTo(CLI::App* app, ScorerOptions* options) {
       ->type_name("NAME");
   AddImageSize(app, "--window", &window_,
                "Goes over each image in windows of this size and averages where they overlap");
-  AddImageSize(app, "--stride", &stride_, "Steps of the windows (default: two thirds of them)");
+  AddImageSize(app, "--stride", &stride_,
+               "From one window to the next (default: two thirds of a window)");
   app->add_option("--device", options->device, "auto, cpu or cuda")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
@@ -27,11 +28,12 @@ void ScorerFlags::AddTo(CLI::App* app, ScorerOptions* options) {
   app->add_option("--plan-cache", options->plan_cache,
                   "On a GPU: file that keeps the plans of convolutions for the next start")
       ->type_name("FILE");
-  app->add_option("--threads", options->threads, "Compute threads; 0: one per CPU")
+  app->add_option("--threads", options->threads,
+                  "Compute threads; 0: one per CPU this process may use")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024).description(""))
       ->type_name("N");
-  app->add_flag("--quiet", options->quiet, "No notes on stderr");
+  app->add_flag("--quiet", options->quiet, "No progress and no notes on stderr");
 }
 
 Result<WindowOptions> ScorerFlags::Windows() const {

@@ -43,6 +43,8 @@ class StepEngine {
   // The report that is still due, if one is. Afterwards weights, moments and average are those
   // behind the last step, in the memory of the host.
   virtual Result<std::optional<StepReport>> Settle() = 0;
+  // Time spent so far to bring batches to the input of the network; see StepTimes::copy_ms.
+  virtual double copied_seconds() const = 0;
   // Steps that were asked for and not yet reported.
   virtual uint64_t pending() const = 0;
   // To be called when weights, moments or average were changed from outside; REQUIRES: settled.

@@ -19,8 +19,8 @@
 #include "reader/console/text_table.h"
 #include "reader/console/units.h"
 #include "trainer/auto_batch.h"
-#include "trainer/comm/create_communicator.h"
 #include "trainer/comm/job_end.h"
+#include "trainer/comm/run_job.h"
 #include "trainer/config.h"
 #include "trainer/local_ranks.h"
 #include "trainer/logs/console.h"
@@ -41,7 +41,8 @@ constexpr char kDescription[] =
     "  shardmill-train predict SHARDS --checkpoint run/best.ckpt --output pictures\n\n"
     "Ctrl-C stops behind the step that is running, with a checkpoint. The defaults suit small "
     "class\n"
-    "maps; --batch, --lr and --epochs are what to change first.\n";
+    "maps; --batch, --lr and --epochs are what to change first. run/log.jsonl has a line per step\n"
+    "with its loss and where its time went; run/best.ckpt is what to evaluate or predict with.\n";
 
 struct TrainOptions {
   ConfigFlags flags;
@@ -52,7 +53,7 @@ struct TrainOptions {
   std::string plan_cache;
   bool json = false;
   bool quiet = false;
-  int gpus = 1;
+  int gpus = 0;  // 0: not given
 };
 
 ConsoleOptions ConsoleFor(const TrainOptions& options, const TrainSetup& setup) {
@@ -130,21 +131,6 @@ void PrintNotices(const TrainSetup& setup, Console* console) {
                    std::to_string(progress.epoch() + 1));
 }
 
-double ImagesPerSecond(const TrainSummary& summary) {
-  const double ms = summary.wait_ms + summary.communication_ms + summary.compute_ms;
-  return ms > 0 ? 1e3 * static_cast<double>(summary.images) / ms : 0;
-}
-
-double WaitingShare(const TrainSummary& summary) {
-  const double ms = summary.wait_ms + summary.communication_ms + summary.compute_ms;
-  return ms > 0 ? summary.wait_ms / ms : 0;
-}
-
-double CommunicationShare(const TrainSummary& summary) {
-  const double ms = summary.wait_ms + summary.communication_ms + summary.compute_ms;
-  return ms > 0 ? summary.communication_ms / ms : 0;
-}
-
 void PrintJson(const TrainSetup& setup, const TrainSummary& summary) {
   JsonWriter json;
   json.BeginObject();
@@ -169,10 +155,11 @@ void PrintJson(const TrainSetup& setup, const TrainSummary& summary) {
   }
   json.EndArray();
   json.Key("weights_hash").String(summary.weights_hash);
-  json.Key("images_per_s").Number(ImagesPerSecond(summary));
-  json.Key("waiting_share").Number(WaitingShare(summary));
+  json.Key("images_per_s").Number(summary.ImagesPerSecond(summary.images));
+  json.Key("waiting_share").Number(summary.Share(summary.wait_ms));
+  json.Key("copy_share").Number(summary.Share(summary.copy_ms));
   json.Key("ranks").Number(setup.communicator->size());
-  json.Key("communication_share").Number(CommunicationShare(summary));
+  json.Key("communication_share").Number(summary.Share(summary.communication_ms));
   json.Key("seconds").Number(summary.seconds);
   json.Key("output").String(setup.config.output());
   json.EndObject();
@@ -202,10 +189,10 @@ void PrintResults(const TrainSetup& setup, const TrainSummary& summary) {
   std::printf("%s %s step%s in %s, %.1f images/s, %.1f %% of the step time waiting for data\n",
               summary.complete ? "done:" : "stopped by --limit-steps:", FormatCount(steps).c_str(),
               steps == 1 ? "" : "s", FormatSeconds(summary.seconds).c_str(),
-              ImagesPerSecond(summary), 100 * WaitingShare(summary));
+              summary.ImagesPerSecond(summary.images), 100 * summary.Share(summary.wait_ms));
   if (setup.communicator->size() > 1) {
     std::printf("%d ranks, %.1f %% of the step time waiting for each other\n",
-                setup.communicator->size(), 100 * CommunicationShare(summary));
+                setup.communicator->size(), 100 * summary.Share(summary.communication_ms));
   }
   if (summary.best_score) PrintBest(setup, summary);
   std::printf("weights hash %s\n", summary.weights_hash.c_str());
@@ -241,26 +228,21 @@ Status CompareCalls(const TrainOptions& options, const TrainRequest& request) {
                                              {"--trace", text(!request.trace.empty())}});
 }
 
-// Of an error that all ranks have found together, or of a job that has failed.
-Result<int> EndTogether(Communicator* ranks, const Status& status) {
-  return EndJob(ranks, status, ranks->failure().ok() ? Known::kOnAllRanks : Known::kHere);
-}
-
 Result<int> TrainOnRanks(const TrainOptions& options, const TrainRequest& request) {
   Communicator* const ranks = request.communicator;
   if (const Status alike = CompareCalls(options, request); !alike.ok()) {
-    return EndTogether(ranks, alike);
+    return EndJob(ranks, alike, Known::kOnAllRanks);
   }
   TrainRequest complete = request;
   std::string choice_text;
   if (options.flags.BatchIsAuto()) {
     const auto choice = ChooseBatch(request);
-    if (!choice.ok()) return EndTogether(ranks, choice.status());
+    if (!choice.ok()) return EndJob(ranks, choice.status(), Known::kOnAllRanks);
     complete.given.set_batch(static_cast<int32_t>(choice->batch));
     choice_text = choice->text;
   }
   auto setup = PrepareTraining(complete);
-  if (!setup.ok()) return EndTogether(ranks, setup.status());
+  if (!setup.ok()) return EndJob(ranks, setup.status(), Known::kOnAllRanks);
   if (!choice_text.empty()) setup->notices.push_back(choice_text);
   Console console(ConsoleFor(options, *setup));
   if (ranks->rank() == 0) {
@@ -275,42 +257,50 @@ Result<int> TrainOnRanks(const TrainOptions& options, const TrainRequest& reques
   if (ranks->rank() == 0) {
     options.json ? PrintJson(*setup, *summary) : PrintResults(*setup, *summary);
   }
-  if (!summary->trace.ok()) return EndTogether(ranks, TraceError(summary->trace));
+  if (!summary->trace.ok()) return EndJob(ranks, TraceError(summary->trace), Known::kOnAllRanks);
   return EndJob(ranks, OkStatus(), Known::kOnAllRanks);
 }
 
 // Returns where there is nothing to start.
-Status StartLocalRanks(const TrainOptions& options, const proto::TrainConfig& given) {
-  if (options.gpus == 1) return OkStatus();
+Status StartLocalRanks(const TrainOptions& options, proto::TrainConfig* given) {
+  if (options.gpus == 0) return OkStatus();
   ASSIGN_OR_RETURN(const Launch launch, DetectLaunch());
   if (launch.size > 1) {
     return InvalidArgumentError(
         "--gpus starts the ranks itself; leave it out where mpirun or srun "
         "does");
   }
-  if (given.has_device() && given.device() != "cuda") {
-    return InvalidArgumentError("--gpus needs --device cuda, not " + given.device());
+  if (given->has_device() && given->device() != "cuda") {
+    return InvalidArgumentError("--gpus needs --device cuda, not " + given->device());
   }
+  given->set_device("cuda");
+  if (options.gpus == 1) return OkStatus();
   ASSIGN_OR_RETURN(const std::vector<std::string> words, OwnWords());
   return BecomeRanks(options.gpus, WordsOfRanks(words));
 }
 
-Result<int> RunTrain(TrainOptions* own_options) {
+Result<TrainRequest> RequestOf(TrainOptions* own_options) {
   TrainRequest request;
   ASSIGN_OR_RETURN(request.given, own_options->flags.Given());
   const TrainOptions& options = *own_options;
-  RETURN_IF_ERROR(StartLocalRanks(options, request.given));
+  RETURN_IF_ERROR(StartLocalRanks(options, &request.given));
   RETURN_IF_ERROR(InstallInterruptHandlers());
   request.resume = options.resume->count() > 0;
   request.checkpoint = options.checkpoint;
   request.overwrite = options.overwrite;
   request.trace = options.trace;
   request.plan_cache = options.plan_cache;
+  return request;
+}
+
+Result<int> RunTrain(TrainOptions* options) {
+  Result<TrainRequest> request = RequestOf(options);
   CommunicatorOptions ranks;
-  ranks.timeout_seconds = request.given.rank_timeout();
-  ASSIGN_OR_RETURN(const std::unique_ptr<Communicator> communicator, CreateCommunicator(ranks));
-  request.communicator = communicator.get();
-  return TrainOnRanks(options, request);
+  if (request.ok()) ranks.timeout_seconds = request->given.rank_timeout();
+  return RunJob(ranks, request.status(), [&](Communicator* communicator) {
+    request->communicator = communicator;
+    return TrainOnRanks(*options, *request);
+  });
 }
 
 }  // namespace
@@ -320,11 +310,14 @@ void AddTrainCommand(CommandLine* commands) {
   CLI::App* app =
       commands->Add("train", kDescription, [options] { return RunTrain(options.get()); });
   options->flags.AddTo(app);
-  options->resume = app->add_option("--resume", options->checkpoint,
-                                    "Go on from a checkpoint (default: OUTPUT/last.ckpt)")
-                        ->expected(0, 1)
-                        ->type_name("[CHECKPOINT]")
-                        ->group("Run");
+  options->resume =
+      app->add_option(
+             "--resume", options->checkpoint,
+             "Go on from a checkpoint (default: OUTPUT/last.ckpt), with the options of its run but "
+             "for those that are given")
+          ->expected(0, 1)
+          ->type_name("[CHECKPOINT]")
+          ->group("Run");
   app->add_option("--gpus", options->gpus, "Starts a rank on each of N GPUs of this host")
       ->check(CLI::Range(1, 1024).description(""))
       ->type_name("N")

@@ -12,6 +12,7 @@
 #include "trainer/batch_guard.h"
 #include "trainer/checkpoint_writer.h"
 #include "trainer/comm/job_end.h"
+#include "trainer/comm/reachable_work.h"
 #include "trainer/config.h"
 #include "trainer/create_step_engine.h"
 #include "trainer/data_feed.h"
@@ -27,9 +28,6 @@
 
 namespace shardmill {
 namespace {
-
-// The disk may be slow, and the other ranks have nothing to do meanwhile.
-constexpr double kDiskPatience = 10;
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -97,6 +95,7 @@ class TrainLoop {
   double step_start_ = 0;           // where the time of the next step begins
   double wait_ms_ = 0;              // for data, since then
   double communicated_ = 0;         // seconds before then
+  double copied_ = 0;               // likewise
   EpochEvent epoch_;                // sums over the epoch that is running
   TrainSummary summary_;
 };
@@ -132,7 +131,7 @@ Result<TrainSummary> TrainLoop::Run() {
 Status TrainLoop::WriteTrace() {
   if (!trace_.IsOn()) return OkStatus();
   const Status own = trace_.Write(feed_ ? feed_->trace_lanes() : std::vector<TraceLane>());
-  RETURN_IF_ERROR(communicator_.Barrier("end of the trace", kDiskPatience));
+  RETURN_IF_ERROR(communicator_.Barrier("end of the trace"));
   return AgreeOnStatus(&communicator_, own, "trace");
 }
 
@@ -149,7 +148,8 @@ Status TrainLoop::OpenLog() {
 
 // Of rank 0. All ranks are ready to train: from here on an earlier run is replaced.
 Status TrainLoop::OpenOutput() {
-  RETURN_IF_ERROR(TakeOutput(setup_));
+  ASSIGN_OR_RETURN(const std::string note, TakeOutput(&setup_));
+  if (!note.empty()) console_.Message("note: " + note);
   RETURN_IF_ERROR(OpenLog());
   const proto::Checkpoint& description = setup_.description;
   return log_->WriteStart(progress_.steps(), [&](JsonWriter* json) {
@@ -203,7 +203,10 @@ Status TrainLoop::OpenFeed() {
 
 Status TrainLoop::RunEpoch() {
   epoch_ = EpochEvent();
+  // Evaluation and checkpoints before it are no time of a step.
   step_start_ = Now();
+  communicated_ = communicator_.waited_seconds();
+  copied_ = steps_->copied_seconds();
   while (progress_.step_in_epoch() + steps_->pending() < setup_.steps_per_epoch) {
     if (LimitReached()) return Settle();
     RETURN_IF_ERROR(RunStep());
@@ -226,9 +229,14 @@ Status TrainLoop::RunStep() {
   wait_ms_ += 1e-6 * static_cast<double>(behind_wait - before_wait);
   trace_.Add(RunTrace::Lane::kSteps, "waiting for data", before_wait, behind_wait);
   if (!batch) return InternalError("the loader ended before the epoch did");
+  const double copied = steps_->copied_seconds();
   ASSIGN_OR_RETURN(const std::optional<StepReport> report,
                    steps_->Step(std::move(*batch), step, WasInterrupted()));
-  trace_.Add(RunTrace::Lane::kSteps, "computing", behind_wait, SteadyNanoseconds());
+  // A step begins with its copy.
+  const auto behind_copy =
+      behind_wait + static_cast<uint64_t>(1e9 * (steps_->copied_seconds() - copied));
+  trace_.Add(RunTrace::Lane::kSteps, "copying", behind_wait, behind_copy);
+  trace_.Add(RunTrace::Lane::kSteps, "computing", behind_copy, SteadyNanoseconds());
   if (report) RETURN_IF_ERROR(FinishStep(*report));
   if (config_.compare_every() == 0 || (step + 1) % config_.compare_every() != 0) return OkStatus();
   RETURN_IF_ERROR(Settle());
@@ -267,16 +275,13 @@ double TrainLoop::TakeTimes(StepEvent* event) {
   event->wait_ms = std::exchange(wait_ms_, 0);
   const double communicated = communicator_.waited_seconds();
   event->communication_ms = 1e3 * (communicated - std::exchange(communicated_, communicated));
-  event->compute_ms =
-      1e3 * (end - std::exchange(step_start_, end)) - event->wait_ms - event->communication_ms;
+  const double copied = steps_->copied_seconds();
+  event->copy_ms = 1e3 * (copied - std::exchange(copied_, copied));
+  event->compute_ms = 1e3 * (end - std::exchange(step_start_, end)) - event->TotalMs();
   epoch_.images += event->images;
-  epoch_.wait_ms += event->wait_ms;
-  epoch_.communication_ms += event->communication_ms;
-  epoch_.compute_ms += event->compute_ms;
+  epoch_.Add(*event);
   summary_.images += event->images;
-  summary_.wait_ms += event->wait_ms;
-  summary_.communication_ms += event->communication_ms;
-  summary_.compute_ms += event->compute_ms;
+  summary_.Add(*event);
   return end;
 }
 
@@ -337,13 +342,13 @@ Status TrainLoop::CloseEpoch() {
 }
 
 Result<EvaluationEvent> TrainLoop::RunEvaluation() {
+  const double begin = Now();
   EvaluationOptions options;
   options.split = config_.val_split();
   options.batch = static_cast<uint64_t>(EvaluationBatch(config_.batch(), config_.accumulate()));
   options.io = IoOf(config_);
-  options.progress = [this](uint64_t records) {
-    console_.Busy("evaluating: " + std::to_string(records) + " of " +
-                  std::to_string(setup_.val_records) + " records");
+  options.progress = [this, begin](uint64_t records) {
+    console_.Busy(ProgressText("evaluating", records, setup_.val_records, Now() - begin), Now());
     return CheckInterrupt();
   };
   const uint64_t start = SteadyNanoseconds();
@@ -406,8 +411,12 @@ Status TrainLoop::Save(const std::string& path, CheckpointWriter::Aftermath afte
     }
   }
   const uint64_t start = SteadyNanoseconds();
-  if (communicator_.rank() == 0) RETURN_IF_ERROR(StartWriting(path, std::move(aftermath)));
-  RETURN_IF_ERROR(communicator_.Barrier("checkpoint", kDiskPatience));
+  if (communicator_.rank() == 0) {
+    // Waits for the checkpoint before this one.
+    RETURN_IF_ERROR(
+        WorkReachably(&communicator_, [&] { return StartWriting(path, std::move(aftermath)); }));
+  }
+  RETURN_IF_ERROR(communicator_.Barrier("checkpoint"));
   setup_.has_checkpoint = true;
   trace_.Add(RunTrace::Lane::kSteps, "starting a checkpoint", start, SteadyNanoseconds());
   return OkStatus();
@@ -428,8 +437,10 @@ Status TrainLoop::StartWriting(const std::string& path, CheckpointWriter::Afterm
 
 // Before the run ends: the last checkpoint is on the disk of rank 0.
 Status TrainLoop::FinishWriting() {
-  if (communicator_.rank() == 0) RETURN_IF_ERROR(writer_.Wait());
-  return communicator_.Barrier("end of the checkpoint", kDiskPatience);
+  if (communicator_.rank() == 0) {
+    RETURN_IF_ERROR(WorkReachably(&communicator_, [this] { return writer_.Wait(); }));
+  }
+  return communicator_.Barrier("end of the checkpoint");
 }
 
 Status TrainLoop::StopIfInterrupted() {

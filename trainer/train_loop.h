@@ -19,12 +19,13 @@
 
 #include "reader/base/status.h"
 #include "trainer/logs/console.h"
+#include "trainer/logs/run_events.h"
 #include "trainer/metrics.h"
 #include "trainer/train_setup.h"
 
 namespace shardmill {
 
-struct TrainSummary {
+struct TrainSummary : StepTimes {
   uint64_t steps = 0;        // of the whole run
   uint64_t first_steps = 0;  // steps that were done before this process
   uint64_t epochs = 0;       // complete
@@ -33,11 +34,8 @@ struct TrainSummary {
   uint64_t best_epoch = 0;  // counted from 1
   std::string weights_hash;
   Status trace;  // how writing the trace went; the run is done whatever it says
-  // Of the steps of this process.
+  // Of the steps of this process, as their times.
   int64_t images = 0;
-  double wait_ms = 0;
-  double communication_ms = 0;
-  double compute_ms = 0;
   double seconds = 0;  // with evaluations and checkpoints
 };
 

@@ -5,6 +5,7 @@
 #include "reader/base/version.h"
 #include "reader/console/command_line.h"
 #include "trainer/comm/rank_guard.h"
+#include "trainer/comm/run_job.h"
 #include "trainer/train_command.h"
 
 namespace shardmill {
@@ -20,9 +21,13 @@ int Run(int argc, char** argv) {
   AddModelCommand(&commands);
   AddPlanCommand(&commands);
   commands.SetDefault("train");
-  // All ranks were started with the same words: one of them tells what is wrong with them.
   const auto launch = DetectLaunch();
   if (launch.ok() && launch->rank > 0) commands.SetSilent();
+  // One rank alone may be the one with a mistake, while the others wait for it.
+  if (launch.ok() && launch->size > 1) {
+    commands.SetShareUsageError(
+        [](const Status& error) { return RunJob({}, error, [](Communicator*) { return 0; }); });
+  }
   return commands.Run(argc, argv);
 }
 

@@ -20,6 +20,7 @@
 #include "trainer/rank_facts.h"
 #include "trainer/run_output.h"
 #include "trainer/step_memory_of.h"
+#include "trainer/unused_options.h"
 
 namespace shardmill {
 namespace {
@@ -168,6 +169,9 @@ Status BuildNetwork(const proto::Model* stored, TrainSetup* setup) {
       ClassWeights(config.class_weights(), setup->dataset->schema().classes, split->statistics()));
   if (config.class_weights() == "none") loss.class_weights.clear();
   setup->class_weights = loss.class_weights;
+  const std::string absent =
+      AbsentClassesNotice(setup->dataset->schema().classes, split->statistics());
+  if (!absent.empty()) setup->notices.push_back(absent);
   if (setup->task.ignore) loss.ignore = *setup->task.ignore;
   loss.cross_entropy = config.cross_entropy();
   loss.dice = config.dice();
@@ -217,16 +221,25 @@ Status BuildOptimizer(TrainSetup* setup) {
 }
 
 // Where the old run stood must be a place of this one.
-Status CheckProgress(const proto::Progress& progress, const TrainSetup& setup) {
+Status CheckProgress(const proto::Checkpoint& before, const TrainSetup& setup) {
+  const proto::Progress& progress = before.progress();
   if (progress.epoch() >= static_cast<uint64_t>(setup.config.epochs())) {
     return InvalidArgumentError("the run is complete: " + std::to_string(progress.epoch()) +
                                 " epochs are done; ask for more with --epochs");
   }
+  if (progress.step_in_epoch() > 0 && before.config().batch() != setup.config.batch()) {
+    return InvalidArgumentError(
+        "the checkpoint stands inside an epoch, behind " +
+        std::to_string(progress.step_in_epoch()) + " batches of " +
+        std::to_string(before.config().batch()) +
+        ": batches of another size would repeat records of this epoch or leave some out; resume "
+        "with --batch " +
+        std::to_string(before.config().batch()) + ", or from the end of an epoch");
+  }
   if (progress.step_in_epoch() > setup.steps_per_epoch) {
     return InvalidArgumentError("the checkpoint stands at step " +
                                 std::to_string(progress.step_in_epoch()) + " of its epoch, but " +
-                                "an epoch now has " + std::to_string(setup.steps_per_epoch) +
-                                "; resume with the batch of the run");
+                                "an epoch now has " + std::to_string(setup.steps_per_epoch));
   }
   return OkStatus();
 }
@@ -265,7 +278,7 @@ Status RestoreAverage(const LoadedCheckpoint& checkpoint, TrainSetup* setup) {
 Status Restore(const LoadedCheckpoint& checkpoint, TrainSetup* setup) {
   const proto::Checkpoint& before = checkpoint.description();
   RETURN_IF_ERROR(CheckResumable(before, setup->description).WithContext(checkpoint.path()));
-  RETURN_IF_ERROR(CheckProgress(before.progress(), *setup).WithContext(checkpoint.path()));
+  RETURN_IF_ERROR(CheckProgress(before, *setup).WithContext(checkpoint.path()));
   RETURN_IF_ERROR(RestoreNetwork(checkpoint, setup->graph.get()));
   std::vector<std::vector<float>>& moments = setup->optimizer->moments();
   int stored_moments = 0;
@@ -372,6 +385,9 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   device.ranks = layout.size;
   ASSIGN_OR_RETURN(setup.device, OpenDevice(device));
   if (!setup.device.notice.empty()) setup.notices.push_back(setup.device.notice);
+  for (std::string& unused : UnusedOptions(request.given, setup.config)) {
+    setup.notices.push_back(std::move(unused));
+  }
   proto::Environment* environment = setup.description.mutable_environment();
   *environment = DescribeEnvironment(setup.device);
   environment->set_ranks(layout.size);

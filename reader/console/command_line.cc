@@ -236,11 +236,20 @@ void CommandLine::PrintHelp(const CLI::App& app) const {
 }
 
 int CommandLine::ReportUsageError(const std::string& message) {
-  std::string prefix = Prefix();
-  if (silent_) return kExitDone;  // see SetSilent
-  std::fprintf(stderr, "%s: error: %s\nTry '%s --help'.\n", prefix.c_str(), message.c_str(),
-               prefix.c_str());
-  return ExitCode(InvalidArgumentError(""));
+  Status error = InvalidArgumentError(message);
+  if (share_usage_error_) {
+    const Result<int> end = share_usage_error_(error);
+    if (end.ok()) return *end;
+    error = end.status();
+  } else if (silent_) {
+    return kExitDone;  // see SetSilent
+  }
+  const std::string prefix = Prefix();
+  std::fprintf(stderr, "%s: error: %s\n", prefix.c_str(), error.message().c_str());
+  if (error.code() == StatusCode::kInvalidArgument) {
+    std::fprintf(stderr, "Try '%s --help'.\n", prefix.c_str());
+  }
+  return ExitCode(error);
 }
 
 int CommandLine::Execute(const Command& command) {

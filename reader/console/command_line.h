@@ -64,6 +64,11 @@ class CommandLine {
   // are printed all the same.
   void SetSilent() { silent_ = true; }
 
+  // For processes that wait for each other: `share` gets each usage error and tells the others.
+  // What it returns is the end of this process: its exit code, or the error to print.
+  using ShareUsageError = std::function<Result<int>(const Status& error)>;
+  void SetShareUsageError(ShareUsageError share) { share_usage_error_ = std::move(share); }
+
   // Parses, runs the command and returns the exit code. Prints help to stdout (exit 0, or 3
   // when it cannot be written) when it was asked for; usage errors, with a suggestion for a
   // mistyped name, to stderr (exit 2).
@@ -95,6 +100,7 @@ class CommandLine {
   std::string default_command_;
   std::set<const CLI::Option*> may_be_empty_;
   bool silent_ = false;
+  ShareUsageError share_usage_error_;
 };
 
 // The candidate nearest to `word` when it is near enough to be a typing mistake, or else one that

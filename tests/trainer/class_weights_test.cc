@@ -51,6 +51,19 @@ TEST(ClassWeights, MedianOfAnEvenNumberIsTheMeanOfTheMiddleTwoAndAbsentClassesWe
   EXPECT_FLOAT_EQ((*weights)[2], 0.35f / 0.1f);
 }
 
+TEST(ClassWeights, ClassesWithoutLabelsAreNamed) {
+  proto::Statistics statistics = Statistics();
+  EXPECT_EQ(AbsentClassesNotice(kClasses, statistics), "");
+  statistics.set_class_pixels(1, 0);
+  EXPECT_EQ(AbsentClassesNotice(kClasses, statistics),
+            "no training label is 'road, wet': the network cannot learn this class");
+  statistics.set_class_pixels(2, 0);
+  EXPECT_EQ(AbsentClassesNotice(kClasses, statistics),
+            "no training label is 'road, wet', 'car': the network cannot learn these classes");
+  statistics.clear_class_pixels();
+  EXPECT_EQ(AbsentClassesNotice(kClasses, statistics), "");
+}
+
 TEST(ClassWeights, EnetUsesSharesOfLabelledPixels) {
   const auto weights = ClassWeights("enet", kClasses, Statistics());
   ASSERT_TRUE(weights.ok());

@@ -8,6 +8,7 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "proto/train_config.pb.h"
+#include "trainer/unused_options.h"
 
 namespace shardmill {
 namespace {
@@ -85,6 +86,28 @@ TEST(Config, LastOfRepeatedFlagsWins) {
   const auto given = GivenBy({"shards", "--width", "16", "--width", "4"});
   ASSERT_TRUE(given.ok()) << given.status().ToString();
   EXPECT_EQ(given->width(), 4);
+  EXPECT_TRUE(GivenBy({"d", "--no-deterministic", "--deterministic"})->deterministic());
+  EXPECT_FALSE(GivenBy({"d", "--deterministic", "--no-deterministic"})->deterministic());
+  EXPECT_TRUE(GivenBy({"d", "--nesterov", "--nesterov"})->nesterov());
+}
+
+TEST(Config, OptionsWithoutEffectAreNamed) {
+  const auto unused = [](const std::vector<std::string>& words) {
+    const auto given = GivenBy(words);
+    EXPECT_TRUE(given.ok());
+    return UnusedOptions(*given, CompleteConfig({}, *given));
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(unused({"d", "--nesterov", "--optimizer", "adam"}),
+            Texts{"--nesterov has no effect: it is for --optimizer sgd"});
+  EXPECT_EQ(unused({"d", "--nesterov", "--optimizer", "sgd"}), Texts{});
+  EXPECT_EQ(unused({"d", "--beta1", "0.8", "--poly-power", "2"}), Texts{});
+  EXPECT_EQ(unused({"d", "--step-epochs", "3", "--micro-shards", "3", "--ohem-share", "0.9"}),
+            (Texts{"--step-epochs has no effect: it is for --schedule step",
+                   "--ohem-share has no effect: it is for --ohem above 0",
+                   "--micro-shards has no effect: it is for --deterministic"}));
+  // As a file has all of them.
+  EXPECT_EQ(unused({"d", "--momentum", "0.9", "--eval-every", "0"}), Texts{});
 }
 
 TEST(Config, FlagBeatsFileBeatsCheckpointBeatsDefault) {

@@ -150,6 +150,36 @@ TEST(SeveralSizes, EvaluationShowsEachImageAsItIs) {
             StatusCode::kInvalidArgument);
 }
 
+TEST(SeveralSizes, LabelsAreTheSameHoweverTheyAreStoredAlsoWithoutAnIgnoreValue) {
+  for (const bool has_ignore : {true, false}) {
+    std::map<LabelEncoding, std::string> labels;
+    for (const LabelEncoding encoding :
+         {LabelEncoding::kIndex, LabelEncoding::kOneHotBits, LabelEncoding::kOneHotBytes}) {
+      ShapeDatasetOptions options;
+      options.several_sizes = true;
+      options.encoding = encoding;
+      options.has_ignore = has_ignore;
+      auto dataset = Dataset::Open(WriteShapeDataset("sizes_and_forms", options));
+      ASSERT_TRUE(dataset.ok()) << dataset.status().ToString();
+      const auto task = DescribeTask((*dataset)->schema());
+      ASSERT_TRUE(task.ok()) << task.status().ToString();
+      auto feed = DataFeed::OpenEvaluation(*dataset, *task, "val", 4);
+      ASSERT_TRUE(feed.ok()) << feed.status().ToString();
+      for (int step = 0; step < 2; ++step) {
+        const auto batch = (*feed)->Next();
+        ASSERT_TRUE(batch.ok() && batch->has_value()) << batch.status().ToString();
+        for (int64_t row = 0; row < (*batch)->rows().labels.n; ++row) {
+          const LabelBatch one = SelectRows((*batch)->rows(), row, row + 1).labels;
+          labels[encoding].append(static_cast<const char*>(one.data), LabelRowBytes(one));
+        }
+      }
+    }
+    EXPECT_EQ(labels[LabelEncoding::kOneHotBits], labels[LabelEncoding::kIndex]);
+    EXPECT_EQ(labels[LabelEncoding::kOneHotBytes], labels[LabelEncoding::kIndex]);
+    EXPECT_EQ(labels[LabelEncoding::kIndex].find('\xff') != std::string::npos, has_ignore);
+  }
+}
+
 // Images and labels of all batches, of all ranks one behind the other.
 struct Seen {
   std::vector<std::string> images, labels;  // per step

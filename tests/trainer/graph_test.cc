@@ -45,7 +45,7 @@ TEST(Graph, AnySizeThatCanBeHalvedWorks) {
   const auto ops = CpuOps();
   const auto graph = MakeGraph(SmallUnet(/*depth=*/4), ops.get());
   for (const Shape& shape :
-       {Shape{1, 16, 16, 3}, Shape{2, 180, 240, 3}, Shape{1, 33, 47, 3}, Shape{1, 31, 16, 3}}) {
+       {Shape{2, 16, 16, 3}, Shape{2, 180, 240, 3}, Shape{1, 33, 47, 3}, Shape{2, 31, 16, 3}}) {
     const Samples samples(shape);
     EXPECT_TRUE(std::isfinite(StepLoss(graph.get(), samples))) << ShapeText(shape);
     EXPECT_EQ(graph->logits_shape(), (Shape{shape.n, shape.h, shape.w, kClasses}));
@@ -132,6 +132,18 @@ TEST(Graph, RowsOfWeightZeroDoNotCount) {
   ASSERT_TRUE(before.ok() && after.ok());
   EXPECT_EQ(before->weight_sum, 512);
   EXPECT_EQ(before->loss_sum, after->loss_sum);
+}
+
+TEST(Graph, BatchNormOfASingleValueIsRefusedInTraining) {
+  const auto ops = CpuOps();
+  const auto graph = MakeGraph(SmallUnet(), ops.get(), PixelOptions());
+  // At the bottom of the network one pixel is left of each image.
+  const Samples one({1, 4, 4, 3}), two({2, 4, 4, 3});
+  const Status refused = graph->Forward(one.images(), Phase::kTraining);
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.message().find("use a larger --batch"), std::string::npos) << refused.message();
+  EXPECT_TRUE(graph->Forward(two.images(), Phase::kTraining).ok());
+  EXPECT_TRUE(graph->Forward(one.images(), Phase::kEvaluation).ok());
 }
 
 TEST(Graph, EvaluationUsesRunningStatisticsAndKeepsThem) {
@@ -305,6 +317,29 @@ TEST(Graph, PaddingOfSequencesChangesNothing) {
   EXPECT_NEAR(losses[1], losses[0], 1e-5);
   ExpectSimilar(gradients[1], gradients[0], 1e-4);
   ExpectSimilar(statistics[1], statistics[0], 1e-5);
+}
+
+// Otherwise what a sequence scores would depend on the longest of its batch.
+TEST(Graph, LayersThatMixFramesWithPaddingAreRefused) {
+  const auto ops = CpuOps();
+  const std::vector<float> values = PaddedSequences(12, 0);
+  const int32_t lengths[] = {7, 4};
+  ModelSpec averages = SequenceModel(), strides = averages;
+  for (LayerSpec& layer : averages.layers) {
+    if (layer.kind == LayerKind::kStatisticsPool) layer.kind = LayerKind::kGlobalAveragePool;
+  }
+  strides.layers.front().window.stride_w = 2;
+  for (const ModelSpec& model : {averages, strides}) {
+    const auto graph = MakeGraph(model, ops.get());
+    ImageBatch batch = {values.data(), ImageType::kF32, {2, 1, 12, 5}};
+    EXPECT_TRUE(graph->Forward(batch, Phase::kEvaluation).ok());  // of one length
+    batch.lengths = lengths;
+    for (const Phase phase : {Phase::kTraining, Phase::kEvaluation}) {
+      const Status status = graph->Forward(batch, phase);
+      EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+      EXPECT_NE(status.message().find("with their padding"), std::string::npos) << status.message();
+    }
+  }
 }
 
 TEST(Graph, LengthsOutsideTheSequenceAreRefused) {

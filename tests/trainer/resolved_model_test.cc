@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,7 +62,7 @@ TEST(ResolveModel, LayersBeforeTheFirstParametersNeedNoGradient) {
 }
 
 TEST(ResolveModel, MistakesAreNamed) {
-  const auto expect = [](const ModelSpec& model, const char* words) {
+  const auto expect = [](const ModelSpec& model, const std::string& words) {
     const std::string error = ErrorOf(model);
     EXPECT_NE(error.find(words), std::string::npos) << error;
   };
@@ -78,6 +79,14 @@ TEST(ResolveModel, MistakesAreNamed) {
   LayerSpec groups = Convolution("a", {"images"});
   groups.groups = 2;
   expect(Model({groups}), "2 groups must divide 3 input channels");
+  LayerSpec large = Convolution("a", {"images"});
+  for (const int64_t channels : {int64_t{4000000000}, std::numeric_limits<int64_t>::max()}) {
+    large.channels = channels;
+    expect(Model({large}), "layer \"a\" has " + std::to_string(channels) + " channels");
+  }
+  large.channels = 4;
+  large.window.kernel_h = std::numeric_limits<int64_t>::max();
+  expect(Model({large}), "has a window of 9223372036854775807 pixels");
 }
 
 TEST(UnetSpec, HasThePublishedShape) {

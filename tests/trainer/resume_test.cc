@@ -293,6 +293,47 @@ TEST_F(ResumeRefusalTest, CompleteRunAsksForMoreEpochs) {
   EXPECT_NE(longer.err.find("epochs: 4 → 5"), std::string::npos) << longer.err;
 }
 
+TEST_F(ResumeRefusalTest, AnotherBatchInsideAnEpochIsRefusedAndBehindItAllowed) {
+  ExpectRefused(Resume({"--batch", "3"}), 2, "resume with --batch 6");
+  ExpectSuccess(Resume({"--limit-steps", "8"}));
+  ExpectSuccess(Resume({"--batch", "3", "--limit-steps", "9"}));
+}
+
+// What the last line names is there, and is the network that scored so.
+TEST_F(ResumeTest, BestCheckpointStaysThatOfTheRunWhereverItGoesOn) {
+  const auto best_epoch = [](const std::string& path) -> int64_t {
+    const auto checkpoint = LoadedCheckpoint::Read(path);
+    if (!checkpoint.ok()) return -1;
+    const proto::Progress& progress = checkpoint->description().progress();
+    EXPECT_EQ(progress.epoch(), progress.best_epoch() + 1);
+    return static_cast<int64_t>(progress.best_epoch()) + 1;
+  };
+  const std::string first = FreshPath("best_first"), second = FreshPath("best_second");
+  ExpectSuccess(RunTrainer(Run(first) + Words{"--epochs", "12", "--keep-epochs", "12"}));
+  const int64_t best = best_epoch(first + "/best.ckpt");
+  ASSERT_GT(best, 1);
+  // Into another folder: the best of before goes with it.
+  const ProgramResult elsewhere =
+      RunTrainer({dataset_, "--resume", first + "/last.ckpt", "--output", second, "--epochs", "13",
+                  "--limit-steps", "49"});
+  ExpectSuccess(elsewhere);
+  EXPECT_NE(elsewhere.out.find("in epoch " + std::to_string(best) + ", kept in " + second),
+            std::string::npos)
+      << elsewhere.out;
+  EXPECT_EQ(best_epoch(second + "/best.ckpt"), best);
+  // From an earlier checkpoint: the best of the epochs that are taken back does not stay.
+  ExpectSuccess(RunTrainer({dataset_, "--resume", first + "/epoch-00001.ckpt", "--output", first,
+                            "--limit-steps", "5"}));
+  EXPECT_EQ(best_epoch(first + "/best.ckpt"), 1);
+  // Where it is lost, the best is chosen anew.
+  std::filesystem::remove(first + "/best.ckpt");
+  const ProgramResult anew =
+      RunTrainer({dataset_, "--resume", "--output", first, "--limit-steps", "12"});
+  ExpectSuccess(anew);
+  EXPECT_NE(anew.err.find("of epoch 1, is not there any more"), std::string::npos) << anew.err;
+  EXPECT_GT(best_epoch(first + "/best.ckpt"), 1);
+}
+
 TEST_F(ResumeRefusalTest, CheckpointOfAnotherFolderDoesNotReplaceTheRunThere) {
   const std::string other = FreshPath("refusal_other");
   ExpectSuccess(RunTrainer(Run(other) + Words{"--limit-steps", "2"}));

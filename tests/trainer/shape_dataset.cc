@@ -56,7 +56,8 @@ Picture MakePicture(uint64_t record, uint64_t split, const ShapeDatasetOptions& 
     }
   }
   if (options.kind == TaskKind::kSegmentation) {
-    for (int i = 0; i < 5; ++i) picture.label[random() % picture.label.size()] = kIgnore;
+    const int ignored = options.has_ignore ? 5 : 0;
+    for (int i = 0; i < ignored; ++i) picture.label[random() % picture.label.size()] = kIgnore;
   } else {
     picture.label.resize(1);
   }
@@ -105,7 +106,7 @@ RecordSchema MakeSchema(const ShapeDatasetOptions& options) {
   }
   const char* names[kClasses] = {"ground", "red", "green"};
   for (uint32_t k = 0; k < kClasses; ++k) schema.classes.push_back({k, names[k], std::nullopt});
-  schema.ignore = kIgnore;
+  if (options.has_ignore) schema.ignore = kIgnore;
   return schema;
 }
 
@@ -265,7 +266,7 @@ std::string WriteShapeDataset(const std::string& name, const ShapeDatasetOptions
   manifest.set_dataset_id(DigestToHex(dataset_id));
   *manifest.mutable_fields() = message.fields();
   *manifest.mutable_classes() = message.classes();
-  manifest.set_ignore(kIgnore);
+  if (options.has_ignore) manifest.set_ignore(kIgnore);
   WriteSplit(folder, "train", options.train_records, schema, dataset_id, options, &manifest);
   WriteSplit(folder, "val", options.val_records, schema, dataset_id, options, &manifest);
   const Status status = WriteManifest(folder, manifest);

@@ -21,6 +21,7 @@ struct ShapeDatasetOptions {
   bool float_images = false;   // f32 in place of u8
   bool sequences = false;      // of 5 to 18 frames with three features, f32; needs kClassification
   LabelEncoding encoding = LabelEncoding::kIndex;  // of class maps
+  bool has_ignore = true;                          // class maps have some pixels of no class
   // A field "shares", f32 [height, width, 3] or [3]: 0.75 for the label, the rest for the next
   // class, 0 where it is ignored; beside the label, or in its place.
   bool shares = false;

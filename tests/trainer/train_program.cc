@@ -89,6 +89,11 @@ std::vector<LogLine> ReadLog(const std::string& path) {
     line.step = static_cast<uint64_t>(number("step", 0));
     line.loss = number("loss", 0);
     line.miou = number("miou", -1);
+    line.wait_ms = number("wait_ms", -1);
+    line.copy_ms = number("copy_ms", -1);
+    line.communication_ms = number("communication_ms", -1);
+    line.compute_ms = number("compute_ms", -1);
+    line.total_ms = number("total_ms", -1);
     line.has_times = fields.count("wait_ms") > 0 && fields.count("compute_ms") > 0 &&
                      fields.count("images_per_s") > 0;
     lines.push_back(line);

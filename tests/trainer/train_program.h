@@ -41,6 +41,7 @@ struct LogLine {
   double loss = 0;
   double miou = -1;  // of evaluations
   bool has_times = false;
+  double wait_ms = 0, copy_ms = 0, communication_ms = 0, compute_ms = 0, total_ms = 0;
 };
 std::vector<LogLine> ReadLog(const std::string& path);
 

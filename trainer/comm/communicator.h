@@ -64,10 +64,9 @@ class Communicator {
   // The training step that the following calls belong to; only for messages.
   virtual void set_step(int64_t step) = 0;
 
-  // Waits until all ranks have come. Where one rank has long work that the others wait for (a
-  // checkpoint), `timeout_factor` raises the deadline.
-  Status Barrier(std::string_view name) { return Barrier(name, 1); }
-  virtual Status Barrier(std::string_view name, double timeout_factor) = 0;
+  // Waits until all ranks have come. For long work of one rank that the others wait for, see
+  // reachable_work.h.
+  virtual Status Barrier(std::string_view name) = 0;
 
   // Copies `bytes` bytes from rank `root` to all ranks.
   virtual Status Broadcast(void* data, int64_t bytes, int root, std::string_view name) = 0;

@@ -13,8 +13,10 @@ namespace shardmill {
 Status AgreeOnStatus(Communicator* communicator, const Status& own, std::string_view name);
 
 enum class Known {
-  kHere,        // this rank alone knows of the error
-  kOnAllRanks,  // every rank ends with an error of this code at the same place
+  kHere,  // this rank alone knows of the error
+  // Every rank ends with an error of this code at the same place; or the job has failed, and all
+  // have been told.
+  kOnAllRanks,
 };
 
 // Ends the job on this rank; the result is that of the command. With one rank: `status`. With

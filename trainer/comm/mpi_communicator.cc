@@ -64,7 +64,7 @@ class MpiCommunicator final : public Communicator {
     own_.step = step;
     ThisRankPage().position.step = step;
   }
-  Status Barrier(std::string_view name, double timeout_factor) override;
+  Status Barrier(std::string_view name) override;
   Status Broadcast(void* data, int64_t bytes, int root, std::string_view name) override;
   Result<StartedCall> StartSum(void* data, int64_t count, SumType type,
                                std::string_view name) override;
@@ -93,7 +93,7 @@ class MpiCommunicator final : public Communicator {
   // Room for one more request of the slot; valid until the next call.
   shardmill_mpi_request* AddRequest(int slot);
   Status Post(int code, const char* what) { return Checked(MpiStatus(table_, code, what)); }
-  Status Await(int slot, double timeout_factor = 1);
+  Status Await(int slot);
   Result<bool> IsFinished(Slot* slot);
   void ReportInterrupt(const Slot& slot, double waited_seconds);
   // Concatenates the ranks' bytes, of which rank r has sizes[r], in gathered_.
@@ -171,9 +171,9 @@ Result<bool> MpiCommunicator::IsFinished(Slot* slot) {
   return true;
 }
 
-Status MpiCommunicator::Await(int slot_number, double timeout_factor) {
+Status MpiCommunicator::Await(int slot_number) {
   Slot& slot = slots_[slot_number];
-  RankWatch::Wait wait = watch_.BeginWait(slot.position, timeout_factor);
+  RankWatch::Wait wait = watch_.BeginWait(slot.position);
   const int64_t start = MonotonicNanoseconds();
   Patience patience;
   for (;;) {
@@ -195,10 +195,10 @@ Status MpiCommunicator::Await(int slot_number, double timeout_factor) {
   return OkStatus();
 }
 
-Status MpiCommunicator::Barrier(std::string_view name, double timeout_factor) {
+Status MpiCommunicator::Barrier(std::string_view name) {
   ASSIGN_OR_RETURN(const int slot, Begin(CallKind::kBarrier, 0, 0, name));
   RETURN_IF_ERROR(Post(table_.barrier(AddRequest(slot)), "start a barrier"));
-  return Await(slot, timeout_factor);
+  return Await(slot);
 }
 
 Status MpiCommunicator::Broadcast(void* data, int64_t bytes, int root, std::string_view name) {
@@ -360,7 +360,7 @@ void MpiCommunicator::TellOthers() {
 Status MpiCommunicator::Close() {
   if (closed_) return OkStatus();
   for (const Slot& slot : slots_) SHARDMILL_CHECK(!slot.busy || !failure_.ok());
-  RETURN_IF_ERROR(Barrier("end of the job", 1));
+  RETURN_IF_ERROR(Barrier("end of the job"));
   ThisRankPage().limit_nanoseconds = LimitFromNow(options_);
   ThisRankPage().state = RankState::kClosing;
   RETURN_IF_ERROR(Checked(MpiStatus(table_, table_.finish(), "end the job")));

@@ -61,15 +61,14 @@ Status RankWatch::Handle(const ControlMessage& message, int source, const CallPo
 }
 
 // Rank 0 comes first; the others leave it the time to ask and to tell them.
-double RankWatch::OwnTurnSeconds(double timeout_factor) const {
-  return timeout_seconds_ * timeout_factor + std::min(layout_.rank, 2) * answer_seconds_ * 1.25;
+double RankWatch::OwnTurnSeconds() const {
+  return timeout_seconds_ + std::min(layout_.rank, 2) * answer_seconds_ * 1.25;
 }
 
-RankWatch::Wait RankWatch::BeginWait(const CallPosition& call, double timeout_factor) const {
+RankWatch::Wait RankWatch::BeginWait(const CallPosition& call) const {
   Wait wait;
   wait.call = call;
-  wait.timeout_factor = timeout_factor;
-  wait.ask_at_seconds = OwnTurnSeconds(timeout_factor);
+  wait.ask_at_seconds = OwnTurnSeconds();
   return wait;
 }
 
@@ -116,7 +115,7 @@ Status RankWatch::Verdict(Wait* wait, double waited_seconds) {
   }
   // Rank 0 is there and will find out who is missing; or all are there.
   wait->asked = false;
-  wait->ask_at_seconds = waited_seconds + timeout_seconds_ * wait->timeout_factor;
+  wait->ask_at_seconds = waited_seconds + timeout_seconds_;
   return OkStatus();
 }
 

@@ -33,12 +33,11 @@ class RankWatch {
   // One wait for one call.
   struct Wait {
     CallPosition call;
-    double timeout_factor = 1;
     double ask_at_seconds = 0;
     int extensions = 0;
     bool asked = false;
   };
-  Wait BeginWait(const CallPosition& call, double timeout_factor) const;
+  Wait BeginWait(const CallPosition& call) const;
   // Looks at the clock: asks when it is time, and gives the verdict (Unavailable, naming the
   // missing ranks and where they were seen last) when the time to answer is over.
   Status Check(Wait* wait, double waited_seconds);
@@ -57,7 +56,7 @@ class RankWatch {
   Status SilentError(const std::vector<int>& silent, double waited_seconds);
   Status AbsentError(const std::vector<int>& absent, double waited_seconds) const;
   std::string LastSeen(const std::vector<int>& ranks) const;
-  double OwnTurnSeconds(double timeout_factor) const;
+  double OwnTurnSeconds() const;
 
   ControlChannel* control_;
   RankLayout layout_;

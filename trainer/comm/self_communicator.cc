@@ -8,7 +8,7 @@ class SelfCommunicator final : public Communicator {
   SelfCommunicator() : Communicator(RankLayout{}) {}
 
   void set_step(int64_t) override {}
-  Status Barrier(std::string_view, double) override { return failure_; }
+  Status Barrier(std::string_view) override { return failure_; }
   Status Broadcast(void*, int64_t, int root, std::string_view name) override {
     if (root != 0) {
       return InternalError(std::string(name) + ": there is no rank " + std::to_string(root));

@@ -44,6 +44,9 @@ class BatchEngine {
   // Loss of the global batch; adds this rank's rows to `matrix`.
   virtual Result<BatchOutcome> Score(const BatchRows& rows, bool stop, ConfusionMatrix* matrix) = 0;
 
+  // Time spent so far to bring rows to the input of the graphs.
+  virtual double copied_seconds() const = 0;
+
   // To be called when parameters or statistics of the main graph were changed from outside.
   virtual void ParametersChanged() = 0;
 };

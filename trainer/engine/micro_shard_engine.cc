@@ -51,6 +51,7 @@ class MicroShardEngine final : public BatchEngine {
   Status Prepare(const Shape& images) override;
   Result<BatchOutcome> Train(const BatchRows& rows, bool stop) override;
   Result<BatchOutcome> Score(const BatchRows& rows, bool stop, ConfusionMatrix* matrix) override;
+  double copied_seconds() const override;
   void ParametersChanged() override;
 
  private:
@@ -191,6 +192,13 @@ Result<BatchOutcome> MicroShardEngine::Score(const BatchRows& rows, bool stop,
       [&](int local_shard) { return ScoreShard(local_shard, RowsOf(rows, local_shard), stop); }));
   for (const Shard& shard : shards_) matrix->Merge(*shard.matrix);
   return shards_.front().outcome;
+}
+
+// As many at a time as compute.
+double MicroShardEngine::copied_seconds() const {
+  double sum = 0;
+  for (const Shard& shard : shards_) sum += shard.graph->copied_seconds();
+  return sum / threads_.at_once();
 }
 
 void MicroShardEngine::ParametersChanged() {

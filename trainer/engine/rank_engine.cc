@@ -43,6 +43,7 @@ class RankEngine final : public BatchEngine {
   Status Prepare(const Shape& images) override;
   Result<BatchOutcome> Train(const BatchRows& rows, bool stop) override;
   Result<BatchOutcome> Score(const BatchRows& rows, bool stop, ConfusionMatrix* matrix) override;
+  double copied_seconds() const override { return graph_->copied_seconds(); }
   void ParametersChanged() override { changed_ = graph_->parameters().NarrowValues(); }
 
  private:

@@ -2,6 +2,8 @@
 
 #include <omp.h>
 
+#include <algorithm>
+
 #include "reader/base/exception_status.h"
 
 namespace shardmill {
@@ -17,7 +19,8 @@ Status Fenced(const std::function<Status(int)>& body, int thread) {
 
 }  // namespace
 
-ShardThreads::ShardThreads(int threads) : places_(omp_get_max_threads()), results_(threads) {
+ShardThreads::ShardThreads(int threads)
+    : at_once_(std::min(threads, omp_get_max_threads())), places_(at_once_), results_(threads) {
   for (int thread = 0; thread < threads; ++thread) {
     threads_.emplace_back([this, thread] { Work(thread); });
   }

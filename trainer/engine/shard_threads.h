@@ -27,6 +27,9 @@ class ShardThreads {
   // when all have. The error of the lowest thread that failed; an exception is Internal.
   Status Run(const std::function<Status(int thread)>& body);
 
+  // How many compute at a time.
+  int at_once() const { return at_once_; }
+
   // Made by a thread of Run around a wait for the others: lets one of them compute meanwhile.
   class Pause {
    public:
@@ -46,6 +49,7 @@ class ShardThreads {
 
   std::mutex places_mutex_;
   std::condition_variable place_left_;
+  int at_once_;
   int places_;  // for threads that may begin to compute
   std::mutex mutex_;
   std::condition_variable round_began_, round_ended_;

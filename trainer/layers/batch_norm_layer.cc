@@ -178,6 +178,12 @@ Status BatchNormLayer::Forward(Phase phase, const LayerTensors& tensors) {
     RETURN_IF_ERROR(
         ops.BatchNormStatistics(stream, shape_, call.x, mean, variance, tensors.workspace));
     RETURN_IF_ERROR(FinishStatistics(mean, variance, tensors.workspace));
+    // Less its mean a single value is 0, whatever the network has computed: it would learn nothing.
+    if (shared_pixels_ == 1) {
+      return InvalidArgumentError("batch norm '" + name_ +
+                                  "' has a single value per channel to take statistics of; use a "
+                                  "larger --batch");
+    }
     RETURN_IF_ERROR(ops.BatchNormUpdateRunning(stream, shape_.c, shared_pixels_,
                                                context_->batch_norm_momentum, mean, variance,
                                                running_mean, running_variance));

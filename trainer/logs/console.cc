@@ -1,5 +1,9 @@
 #include "trainer/logs/console.h"
 
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
 #include "reader/console/terminal.h"
 #include "reader/console/text_table.h"
 #include "reader/console/units.h"
@@ -15,6 +19,10 @@ std::string Format(const char* format, double value) {
   char text[64];
   std::snprintf(text, sizeof(text), format, value);
   return text;
+}
+
+double SteadySeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 std::string PadLeft(const std::string& text, size_t width) {
@@ -46,22 +54,25 @@ void Console::Step(const StepEvent& event, double now) {
   const double share = smoothed_total_ms_ == 0 ? 1 : kSmoothing;
   smoothed_total_ms_ += share * (event.TotalMs() - smoothed_total_ms_);
   smoothed_wait_ms_ += share * (event.wait_ms - smoothed_wait_ms_);
+  ShowIfDue([&] { return LiveText(event); }, now);
+}
+
+void Console::Busy(const std::string& what, double now) {
+  ShowIfDue([&] { return "  " + what; }, now);
+}
+
+void Console::ShowIfDue(const std::function<std::string()>& text, double now) {
   if (options_.quiet) return;
   if (last_print_ < 0) last_print_ = options_.terminal ? now - kLiveSeconds : now;
   const double interval = options_.terminal ? kLiveSeconds : kPlainSeconds;
   if (now - last_print_ < interval) return;
   last_print_ = now;
   if (options_.terminal) {
-    ShowLive(LiveText(event));
+    ShowLive(text());
   } else {
-    std::fprintf(options_.out, "%s\n", LiveText(event).c_str());
+    std::fprintf(options_.out, "%s\n", text().c_str());
     std::fflush(options_.out);
   }
-}
-
-void Console::Busy(const std::string& what) {
-  if (options_.quiet || !options_.terminal) return;
-  ShowLive("  " + what);
 }
 
 void Console::Epoch(const EpochEvent& event, const std::optional<double>& score, double now) {
@@ -73,8 +84,8 @@ void Console::Epoch(const EpochEvent& event, const std::optional<double>& score,
       std::to_string(event.step),
       Format("%.4f", event.loss),
       Format("%.3g", event.learning_rate),
-      Format("%.1f", event.ImagesPerSecond()),
-      Format("%.1f %%", 100 * event.WaitingShare())};
+      Format("%.1f", event.ImagesPerSecond(event.images)),
+      Format("%.1f %%", 100 * event.Share(event.wait_ms))};
   std::string mark;
   if (options_.evaluates) {
     const EvaluationEvent* evaluation = event.evaluation;
@@ -122,6 +133,30 @@ std::string Console::LiveText(const StepEvent& event) const {
          ", loss " + Format("%.4f", event.loss) + ", " + Format("%.1f", images_per_second) +
          " images/s, waiting " + Format("%.1f", 100 * waiting) + " %, " +
          FormatSeconds(1e-3 * smoothed_total_ms_ * static_cast<double>(left)) + " left";
+}
+
+std::string ProgressText(const std::string& action, uint64_t done, uint64_t total, double seconds) {
+  const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
+  std::string text = action + ": " + FormatCount(done) + " of " + FormatCount(total) + " records";
+  if (total > 0) {
+    text += Format(", %.0f %%", 100 * static_cast<double>(done) / static_cast<double>(total));
+  }
+  if (rate <= 0) return text;
+  const double left = done < total ? static_cast<double>(total - done) / rate : 0;
+  return text + ", " + Format("%.1f", rate) + " records/s, " + FormatSeconds(left) + " left";
+}
+
+RecordProgress::RecordProgress(std::string action, uint64_t total, bool quiet)
+    : action_(std::move(action)), total_(total), start_(SteadySeconds()), console_([quiet] {
+        ConsoleOptions options;
+        options.quiet = quiet;
+        options.terminal = IsTerminal(stderr);
+        return options;
+      }()) {}
+
+void RecordProgress::Show(uint64_t done) {
+  const double now = SteadySeconds();
+  console_.Busy(ProgressText(action_, done, total_, now - start_), now);
 }
 
 std::string ClassTable(const Scores& scores, const std::vector<std::string>& classes,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,8 +36,8 @@ class Console {
   void Message(const std::string& text);
   // `now` is in seconds of a clock that only rises.
   void Step(const StepEvent& event, double now);
-  // A note on the live line of a terminal while no step ends: "evaluating".
-  void Busy(const std::string& what);
+  // What goes on while no step ends, as ProgressText says it; as often as steps are shown.
+  void Busy(const std::string& what, double now);
   // `score`: that of the evaluation, if there was one and it exists.
   void Epoch(const EpochEvent& event, const std::optional<double>& score, double now);
 
@@ -44,6 +45,7 @@ class Console {
   void PrintTitles();
   void EraseLive();
   void ShowLive(const std::string& text);
+  void ShowIfDue(const std::function<std::string()>& text, double now);
   std::string LiveText(const StepEvent& event) const;
 
   const ConsoleOptions options_;
@@ -52,6 +54,22 @@ class Console {
   double last_print_;
   double smoothed_total_ms_ = 0;
   double smoothed_wait_ms_ = 0;
+};
+
+// "evaluating: 96 of 233 records, 41 %, 3.2 records/s, 43 s left".
+std::string ProgressText(const std::string& action, uint64_t done, uint64_t total, double seconds);
+
+// The progress on stderr of work on records that is no training.
+class RecordProgress {
+ public:
+  RecordProgress(std::string action, uint64_t total, bool quiet);
+  void Show(uint64_t done);
+
+ private:
+  const std::string action_;
+  const uint64_t total_;
+  const double start_;
+  Console console_;
 };
 
 // What one label stands for.

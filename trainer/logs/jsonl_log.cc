@@ -90,12 +90,13 @@ Status JsonlLog::Write(const StepEvent& event) {
   json.Key("lr").Number(event.learning_rate);
   json.Key("grad_norm").Number(event.gradient_norm);
   json.Key("images").Number(event.images);
-  json.Key("images_per_s").Number(1e3 * static_cast<double>(event.images) / event.TotalMs());
+  json.Key("images_per_s").Number(event.ImagesPerSecond(event.images));
   json.Key("wait_ms").Number(event.wait_ms);
+  json.Key("copy_ms").Number(event.copy_ms);
   json.Key("communication_ms").Number(event.communication_ms);
   json.Key("compute_ms").Number(event.compute_ms);
   json.Key("total_ms").Number(event.TotalMs());
-  json.Key("waiting_share").Number(event.WaitingShare());
+  json.Key("waiting_share").Number(event.Share(event.wait_ms));
   json.EndObject();
   return WriteLine(json.Take());
 }

@@ -1,7 +1,8 @@
 // log.jsonl: one JSON object per line, appended and flushed as the run goes on.
 //
 //   {"kind": "start", "step": …}        each start of the program, resumed ones too
-//   {"kind": "step", "step": …}         each step
+//   {"kind": "step", "step": …}         each step; total_ms of it is wait_ms, copy_ms,
+//                                       communication_ms and compute_ms (see StepTimes)
 //   {"kind": "outlier", "step": …}      before the line of a step whose loss stands out
 //   {"kind": "evaluation", "step": …}   each evaluation
 //

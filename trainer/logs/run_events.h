@@ -9,20 +9,36 @@
 
 namespace shardmill {
 
-struct StepEvent {
+// Where the time of steps went, on one rank. Together the parts are all of it.
+struct StepTimes {
+  double wait_ms = 0;  // for data
+  // To bring the batch to the input of the network: on the host images become normalised numbers;
+  // what goes to a GPU is copied while that computes, so this is what the host spends on it.
+  double copy_ms = 0;
+  double communication_ms = 0;  // waiting for other ranks
+  double compute_ms = 0;        // all the rest
+
+  double TotalMs() const { return wait_ms + copy_ms + communication_ms + compute_ms; }
+  // Of one of the parts.
+  double Share(double ms) const { return TotalMs() > 0 ? ms / TotalMs() : 0; }
+  double ImagesPerSecond(int64_t images) const {
+    return TotalMs() > 0 ? 1e3 * static_cast<double>(images) / TotalMs() : 0;
+  }
+  void Add(const StepTimes& other) {
+    wait_ms += other.wait_ms;
+    copy_ms += other.copy_ms;
+    communication_ms += other.communication_ms;
+    compute_ms += other.compute_ms;
+  }
+};
+
+struct StepEvent : StepTimes {
   uint64_t step = 0;  // of the whole run
   uint64_t epoch = 0;
   double loss = 0;  // mean over the labelled pixels of the batch
   double learning_rate = 0;
   double gradient_norm = 0;
   int64_t images = 0;
-  // Where the time of the step went: waiting for data, for other ranks, and all the rest.
-  double wait_ms = 0;
-  double communication_ms = 0;
-  double compute_ms = 0;
-
-  double TotalMs() const { return wait_ms + communication_ms + compute_ms; }
-  double WaitingShare() const { return TotalMs() > 0 ? wait_ms / TotalMs() : 0; }
 };
 
 struct EvaluationEvent {
@@ -61,25 +77,13 @@ struct OutlierEvent {
 };
 
 // Sums over the steps of an epoch that this process ran.
-struct EpochEvent {
+struct EpochEvent : StepTimes {
   uint64_t epoch = 0;
   uint64_t step = 0;
   double loss = 0;  // over the labelled pixels of the epoch
   double learning_rate = 0;
   int64_t images = 0;
-  double wait_ms = 0;
-  double communication_ms = 0;
-  double compute_ms = 0;
   const EvaluationEvent* evaluation = nullptr;  // null: there was none
-
-  double ImagesPerSecond() const {
-    const double ms = wait_ms + communication_ms + compute_ms;
-    return ms > 0 ? 1e3 * static_cast<double>(images) / ms : 0;
-  }
-  double WaitingShare() const {
-    const double ms = wait_ms + communication_ms + compute_ms;
-    return ms > 0 ? wait_ms / ms : 0;
-  }
 };
 
 }  // namespace shardmill

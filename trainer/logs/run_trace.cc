@@ -7,6 +7,7 @@
 
 #include "reader/base/file.h"
 #include "reader/base/file_remnants.h"
+#include "trainer/comm/reachable_work.h"
 
 namespace shardmill {
 namespace {
@@ -114,7 +115,10 @@ Status RunTrace::Write(const std::vector<TraceLane>& loader) {
   ASSIGN_OR_RETURN(const std::vector<std::string> lists, GatherEvents(OwnEvents(loader)));
   RETURN_IF_ERROR(communicator_->Sum(&lost_, 1, "spans lost"));
   if (communicator_->rank() > 0) return OkStatus();
-  const std::string text = JoinTrace(lists, lost_);
+  return WorkReachably(communicator_, [&] { return WriteFile(JoinTrace(lists, lost_)); });
+}
+
+Status RunTrace::WriteFile(const std::string& text) const {
   RemoveRemnants(path_);
   ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
   RETURN_IF_ERROR(file.Append(text.data(), text.size()));

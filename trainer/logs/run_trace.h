@@ -1,6 +1,6 @@
 // Where the time of each rank goes, step by step, as a Chrome trace: one process per rank, with a
-// thread of the steps (waiting for data, computing, evaluating, writing checkpoints), one of the
-// waits for other ranks, and those of the loader.
+// thread of the steps (waiting for data, copying, computing, evaluating, writing checkpoints), one
+// of the waits for other ranks, and those of the loader.
 //
 // The times of all ranks count from the same barrier. Not for concurrent use.
 #pragma once
@@ -49,6 +49,7 @@ class RunTrace {
   };
   std::string OwnEvents(const std::vector<TraceLane>& loader);
   Result<std::vector<std::string>> GatherEvents(const std::string& own);
+  Status WriteFile(const std::string& text) const;
 
   const std::string path_;
   Communicator* const communicator_;

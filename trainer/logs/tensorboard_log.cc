@@ -174,11 +174,11 @@ Status TensorboardLog::Write(const StepEvent& step) {
   AddScalar("train/loss", step.loss, &event);
   AddScalar("train/learning_rate", step.learning_rate, &event);
   AddScalar("train/gradient_norm", step.gradient_norm, &event);
-  const double total_ms = step.TotalMs();
-  if (total_ms > 0) {
-    AddScalar("time/images_per_second", 1e3 * static_cast<double>(step.images) / total_ms, &event);
-    AddScalar("time/waiting_share", step.WaitingShare(), &event);
-    AddScalar("time/communication_share", step.communication_ms / total_ms, &event);
+  if (step.TotalMs() > 0) {
+    AddScalar("time/images_per_second", step.ImagesPerSecond(step.images), &event);
+    AddScalar("time/waiting_share", step.Share(step.wait_ms), &event);
+    AddScalar("time/copy_share", step.Share(step.copy_ms), &event);
+    AddScalar("time/communication_share", step.Share(step.communication_ms), &event);
   }
   return Append(&event);
 }

@@ -34,9 +34,9 @@ Result<void*> HostOps::Allocate(int64_t bytes) {
   const size_t size = static_cast<size_t>(whole > 0 ? whole : kMemoryAlignment);
   void* memory = ::operator new (size, std::align_val_t{kMemoryAlignment}, std::nothrow);
   if (memory == nullptr) {
-    return UnavailableError("the operating system refused " + std::to_string(size) +
-                            " bytes of memory for the model; use a smaller batch, smaller images " +
-                            "or a narrower model");
+    return IoError("the operating system refused " + std::to_string(size) +
+                   " bytes of memory for the model; use a smaller batch, smaller images " +
+                   "or a narrower model");
   }
   AdviseHugePages(memory, size);  // before the first touch
   std::memset(memory, 0, size);

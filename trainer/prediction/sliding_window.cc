@@ -56,9 +56,10 @@ Result<LossResult> CountImage(const ClassId* labels, const LogitCanvas& canvas,
 class SlidingEngine final : public BatchEngine {
  public:
   SlidingEngine(Graph* graph, Communicator* communicator, const WindowOptions& options)
-      : classes_(graph->classes()), communicator_(communicator), windows_(graph, options) {}
+      : graph_(*graph), communicator_(communicator), windows_(graph, options) {}
 
   Status Prepare(const Shape&) override { return OkStatus(); }
+  double copied_seconds() const override { return graph_.copied_seconds(); }
   void ParametersChanged() override {}
   Result<BatchOutcome> Train(const BatchRows&, bool) override {
     return InternalError("windows are for scoring, not for training");
@@ -77,14 +78,14 @@ class SlidingEngine final : public BatchEngine {
 
  private:
   Result<LossResult> ScoreRow(const BatchRows& row, ConfusionMatrix* matrix) {
-    LogitCanvas canvas(row.images.shape.h, row.images.shape.w, classes_);
+    LogitCanvas canvas(row.images.shape.h, row.images.shape.w, graph_.classes());
     RETURN_IF_ERROR(windows_.Predict(row.images, 0, &canvas));
     return row.labels.type == LabelType::kIndexU8
                ? CountImage(static_cast<const uint8_t*>(row.labels.data), canvas, matrix)
                : CountImage(static_cast<const uint16_t*>(row.labels.data), canvas, matrix);
   }
 
-  int64_t classes_;
+  const Graph& graph_;
   Communicator* communicator_;
   SlidingWindow windows_;
 };

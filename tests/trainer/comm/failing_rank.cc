@@ -1,8 +1,11 @@
 // One rank of a job that goes wrong: `failing_rank WHAT RANK TIMEOUT`. All ranks make the calls of
-// a training loop; at step 3 rank RANK does WHAT to itself between two gradient buckets.
+// a training loop; at step 3 rank RANK does WHAT to itself between two gradient buckets, and says
+// when, on CLOCK_MONOTONIC.
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -10,11 +13,13 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "reader/base/interrupt.h"
 #include "trainer/comm/create_communicator.h"
 #include "trainer/comm/rank_guard.h"
+#include "trainer/comm/reachable_work.h"
 
 namespace shardmill {
 namespace {
@@ -33,6 +38,20 @@ Status Hang(Communicator*) {
   for (;;) pause();
 }
 
+// No misdeed: longer than the deadline that its test gives, but with answers.
+Status Work(Communicator* communicator) {
+  return WorkReachably(communicator, [] {
+    std::this_thread::sleep_for(std::chrono::seconds(6));
+    return OkStatus();
+  });
+}
+
+void SayWhen() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  std::fprintf(stderr, "failing at %lld\n", now.tv_sec * 1000000000LL + now.tv_nsec);
+}
+
 const std::map<std::string, std::function<Status(Communicator*)>>& Misdeeds() {
   static const auto* misdeeds = new std::map<std::string, std::function<Status(Communicator*)>>{
       {"nothing", [](Communicator*) { return OkStatus(); }},
@@ -46,6 +65,11 @@ const std::map<std::string, std::function<Status(Communicator*)>>& Misdeeds() {
       {"error", [](Communicator*) { return DataLossError("record 7 is damaged"); }},
       {"hang", Hang},
       {"other-call", [](Communicator* communicator) { return communicator->Barrier("detour"); }},
+      {"work", Work},
+      {"stop-at-work",
+       [](Communicator* communicator) {
+         return WorkReachably(communicator, [] { return raise(SIGSTOP), OkStatus(); });
+       }},
   };
   return *misdeeds;
 }
@@ -56,7 +80,10 @@ Status Step(Communicator* communicator, bool fails, const std::string& what,
   ASSIGN_OR_RETURN(
       const StartedCall call,
       communicator->StartSum(gradients.data(), 200000, SumType::kF32, "gradient bucket 0"));
-  if (fails) RETURN_IF_ERROR(Misdeeds().at(what)(communicator));
+  if (fails) {
+    SayWhen();
+    RETURN_IF_ERROR(Misdeeds().at(what)(communicator));
+  }
   RETURN_IF_ERROR(communicator->Sum(gradients.data() + 200000, 100000, "gradient bucket 1"));
   RETURN_IF_ERROR(communicator->Wait(call));
   return gradients[0] == static_cast<float>(communicator->size())

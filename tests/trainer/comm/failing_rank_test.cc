@@ -3,21 +3,25 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "proto/train_config.pb.h"
 #include "tests/trainer/comm/mpi_job.h"
+#include "trainer/comm/communicator.h"
 
 namespace shardmill {
 namespace {
 
 constexpr char kProgram[] = "tests/trainer/comm/failing_rank";
-// The jobs wait nearly all the time: for the deadline, or for mpirun to end what is left.
-constexpr int kJobsAtOnce = 4;
+constexpr double kLongestSeconds = 30;  // of the end of a job
+// A rank that is silent is given up this long behind the deadline at the latest.
+constexpr double kSecondsToAnswer = 5;
 
 struct Failure {
   const char* what;
@@ -35,7 +39,8 @@ std::string Text(const Failure& failure) {
 
 // The others must not wait for it.
 std::string DeadlineSeconds(const Failure& failure) {
-  const std::set<std::string> silent = {"stop", "hang", "no-start", "other-call"};
+  const std::set<std::string> silent = {"stop",       "hang", "no-start",
+                                        "other-call", "work", "stop-at-work"};
   return silent.count(failure.what) > 0 ? "3" : "300";
 }
 
@@ -67,8 +72,30 @@ std::vector<Failure> Failures() {
   failures.push_back(
       {"other-call", 4, 2, 5, {"do not make the same calls", "step 3, in 'detour'", "rank 2"}});
   failures.push_back({"no-start", 2, 1, 5, {"rank 0 of 2 has waited too long", "start of MPI"}});
+  failures.push_back({"stop-at-work",
+                      2,
+                      0,
+                      5,
+                      {"rank 0 of 2 is missing and does not answer",
+                       std::string("rank 0 was last seen at ") + kInBucket0}});
+  failures.push_back({"work", 2, 0, 0, {}});
   failures.push_back({"nothing", 4, 0, 0, {}});
   return failures;
+}
+
+MpiJob JobOf(const Failure& failure, const std::string& deadline_seconds) {
+  return {failure.ranks,
+          RankProgram(kProgram),
+          {failure.what, std::to_string(failure.rank), deadline_seconds},
+          {}};
+}
+
+void ExpectEnd(const MpiJobResult& job, const Failure& failure) {
+  EXPECT_EQ(job.exit_code, failure.exit_code) << job.output;
+  for (const std::string& text : failure.said) {
+    EXPECT_NE(job.output.find(text), std::string::npos) << "missing: " << text << "\n"
+                                                        << job.output;
+  }
 }
 
 class FailingRank : public testing::TestWithParam<Failure> {
@@ -76,19 +103,11 @@ class FailingRank : public testing::TestWithParam<Failure> {
   static void SetUpTestSuite() {
     if (!MpiMissing().empty()) return;
     const std::vector<Failure> failures = Failures();
-    for (const Failure& failure : failures) jobs_[Text(failure)] = {};
-    std::atomic<size_t> next{0};
-    const auto run = [&] {
-      for (size_t i; (i = next++) < failures.size();) {
-        const Failure& failure = failures[i];
-        jobs_.at(Text(failure)) =
-            RunMpiJob(failure.ranks, RankProgram(kProgram),
-                      {failure.what, std::to_string(failure.rank), DeadlineSeconds(failure)});
-      }
-    };
-    std::vector<std::thread> threads;
-    for (int i = 0; i < kJobsAtOnce; ++i) threads.emplace_back(run);
-    for (std::thread& thread : threads) thread.join();
+    std::vector<MpiJob> jobs;
+    for (const Failure& failure : failures)
+      jobs.push_back(JobOf(failure, DeadlineSeconds(failure)));
+    const std::vector<MpiJobResult> results = RunMpiJobs(jobs);
+    for (size_t i = 0; i < jobs.size(); ++i) jobs_[Text(failures[i])] = results[i];
   }
 
   static std::map<std::string, MpiJobResult> jobs_;
@@ -97,17 +116,55 @@ std::map<std::string, MpiJobResult> FailingRank::jobs_;
 
 TEST_P(FailingRank, EndsTheJobWithRankStepAndCall) {
   SKIP_WITHOUT_MPI();
-  const Failure& failure = GetParam();
-  const MpiJobResult& job = jobs_.at(Text(failure));
-  EXPECT_EQ(job.exit_code, failure.exit_code) << job.output;
-  for (const std::string& text : failure.said) {
-    EXPECT_NE(job.output.find(text), std::string::npos) << "missing: " << text << "\n"
-                                                        << job.output;
-  }
+  ExpectEnd(jobs_.at(Text(GetParam())), GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, FailingRank, testing::ValuesIn(Failures()),
                          [](const auto& info) { return Text(info.param); });
+
+double NumberBehind(const std::string& text, const std::string& label) {
+  const size_t at = text.find(label);
+  return at == std::string::npos ? HUGE_VAL : std::atof(text.c_str() + at + label.size());
+}
+
+// From when the rank failed, which it has told, to the end of the job.
+double SecondsToEnd(const MpiJobResult& job) {
+  const double failed = NumberBehind(job.output, "failing at ");
+  return std::isfinite(failed) ? 1e-9 * static_cast<double>(job.end_nanoseconds) - 1e-9 * failed
+                               : HUGE_VAL;
+}
+
+// Jobs of their own, one after the other, so that they only wait for themselves.
+TEST(FailingRankTime, KilledOrThrownRankEndsTheJobWithinThirtySeconds) {
+  SKIP_WITHOUT_MPI();
+  const CommunicatorOptions defaults;
+  for (const Failure& failure : Failures()) {
+    const std::string name = Text(failure);
+    if (name != "kill_of_rank_1_of_2" && name != "throw_of_rank_1_of_2") continue;
+    const MpiJobResult job = RunMpiJob(JobOf(failure, std::to_string(defaults.timeout_seconds)));
+    ExpectEnd(job, failure);
+    EXPECT_LE(SecondsToEnd(job), kLongestSeconds) << job.output;
+  }
+}
+
+TEST(FailingRankTime, StoppedRankIsGivenUpSoonBehindTheDeadlineAndEndsTheJob) {
+  SKIP_WITHOUT_MPI();
+  constexpr double kDeadline = 5;
+  for (const Failure& failure : Failures()) {
+    const std::string name = Text(failure);
+    if (name != "stop_of_rank_1_of_2" && name != "stop_of_rank_0_of_2") continue;
+    const MpiJobResult job = RunMpiJob(JobOf(failure, std::to_string(kDeadline)));
+    ExpectEnd(job, failure);
+    EXPECT_LE(SecondsToEnd(job), kLongestSeconds) << job.output;
+    const double waited = NumberBehind(job.output, "does not answer after ");
+    EXPECT_GE(waited, kDeadline) << job.output;
+    EXPECT_LE(waited, kDeadline + kSecondsToAnswer) << job.output;
+  }
+  // Then mpirun ends what is left. With the deadline that ranks have where none is given, too, that
+  // is within 30 s.
+  EXPECT_LT(CommunicatorOptions().timeout_seconds + kSecondsToAnswer, kLongestSeconds);
+  EXPECT_EQ(proto::TrainConfig().rank_timeout(), CommunicatorOptions().timeout_seconds);
+}
 
 TEST(MpiPlugin, MissingFileIsNamedWithTheRemedy) {
   SKIP_WITHOUT_MPI();

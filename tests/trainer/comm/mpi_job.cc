@@ -4,19 +4,24 @@
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <thread>
 #include <utility>
 
 namespace shardmill {
 namespace {
+
+constexpr int kJobsAtOnce = 4;
 
 using Environment = std::map<std::string, std::string>;
 
@@ -102,20 +107,24 @@ std::string MpiMissing() {
   return code == 0 ? "" : "mpirun is not installed";
 }
 
+int64_t MonotonicNow() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
 std::string RankProgram(const std::string& path) { return Absolute(path); }
 
-MpiJobResult RunMpiJob(int ranks, const std::string& program,
-                       const std::vector<std::string>& arguments,
-                       const std::vector<std::string>& variables) {
+MpiJobResult RunMpiJob(const MpiJob& job) {
   MpiJobResult result;
   std::vector<std::string> line = {
-      "mpirun", "--allow-run-as-root", "--bind-to", "none", "--oversubscribe",
-      "-np",    std::to_string(ranks), program};
-  line.insert(line.end(), arguments.begin(), arguments.end());
+      "mpirun", "--allow-run-as-root",     "--bind-to", "none", "--oversubscribe",
+      "-np",    std::to_string(job.ranks), job.program};
+  line.insert(line.end(), job.arguments.begin(), job.arguments.end());
   // Jobs may run side by side: each must see the end of its own output.
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return result;
-  const pid_t child = Start(line, RankEnvironment(ranks, variables), ends[1]);
+  const pid_t child = Start(line, RankEnvironment(job.ranks, job.variables), ends[1]);
   close(ends[1]);
   char buffer[4096];
   ssize_t bytes = 0;
@@ -123,8 +132,27 @@ MpiJobResult RunMpiJob(int ranks, const std::string& program,
   close(ends[0]);
   int wait_status = 0;
   if (child == 0 || waitpid(child, &wait_status, 0) != child) return result;
+  result.end_nanoseconds = MonotonicNow();
   if (WIFEXITED(wait_status)) result.exit_code = WEXITSTATUS(wait_status);
   return result;
+}
+
+MpiJobResult RunMpiJob(int ranks, const std::string& program,
+                       const std::vector<std::string>& arguments,
+                       const std::vector<std::string>& variables) {
+  return RunMpiJob({ranks, program, arguments, variables});
+}
+
+std::vector<MpiJobResult> RunMpiJobs(const std::vector<MpiJob>& jobs) {
+  std::vector<MpiJobResult> results(jobs.size());
+  std::atomic<size_t> next{0};
+  const auto run = [&] {
+    for (size_t i; (i = next++) < jobs.size();) results[i] = RunMpiJob(jobs[i]);
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kJobsAtOnce; ++i) threads.emplace_back(run);
+  for (std::thread& thread : threads) thread.join();
+  return results;
 }
 
 std::vector<pid_t> RanksOfProgram(const std::string& program, const std::string& word) {

@@ -3,14 +3,23 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace shardmill {
 
+struct MpiJob {
+  int ranks = 1;
+  std::string program;  // its absolute path
+  std::vector<std::string> arguments;
+  std::vector<std::string> variables;  // "NAME=value", added to the environment of the ranks
+};
+
 struct MpiJobResult {
-  int exit_code = -1;  // of mpirun; -1 when it did not end by itself
-  std::string output;  // standard output and standard error of all ranks
+  int exit_code = -1;           // of mpirun; -1 when it did not end by itself
+  std::string output;           // standard output and standard error of all ranks
+  int64_t end_nanoseconds = 0;  // when it had ended, on CLOCK_MONOTONIC
 };
 
 // Empty when mpirun is there; else the reason to skip.
@@ -19,10 +28,18 @@ std::string MpiMissing();
 // The absolute path of a program, by its path from the repository root.
 std::string RankProgram(const std::string& path);
 
-// Variables "NAME=value" are added to the environment of the ranks. Jobs may run side by side.
+// Now, on CLOCK_MONOTONIC.
+int64_t MonotonicNow();
+
+// Jobs may run side by side.
+MpiJobResult RunMpiJob(const MpiJob& job);
 MpiJobResult RunMpiJob(int ranks, const std::string& program,
                        const std::vector<std::string>& arguments,
                        const std::vector<std::string>& variables = {});
+
+// Some jobs at a time: one waits nearly all the time, for a deadline, or for mpirun to end what is
+// left. The results are in the order of the jobs.
+std::vector<MpiJobResult> RunMpiJobs(const std::vector<MpiJob>& jobs);
 
 // Runs the GoogleTest cases of `program` that `filter` names on all ranks of a job, and expects
 // them to pass. REQUIRES: mpirun is there.

@@ -108,10 +108,24 @@ TEST_F(ConsoleTest, QuietConsolePrintsMessagesOnlyAndEscapesThem) {
   options_.terminal = true;
   Console console(options_);
   console.Step(Step(1), 0);
-  console.Busy("evaluating");
+  console.Busy("evaluating", 50);
   console.Epoch(Epoch(), std::nullopt, 100);
   console.Message("odd \x1b[31m name");
   EXPECT_EQ(Printed(), "odd \\x1b[31m name\n");
+}
+
+TEST_F(ConsoleTest, WorkWithoutStepsIsShownLikeSteps) {
+  Console console(options_);
+  for (int second = 0; second <= 25; ++second) {
+    console.Busy(ProgressText("evaluating", 2 * second, 100, second), second);
+  }
+  EXPECT_EQ(Printed(),
+            "  evaluating: 20 of 100 records, 20 %, 2.0 records/s, 40 s left\n"
+            "  evaluating: 40 of 100 records, 40 %, 2.0 records/s, 30 s left\n");
+}
+
+TEST(ProgressText, LeavesOutWhatIsNotKnownYet) {
+  EXPECT_EQ(ProgressText("predicting", 0, 7, 0), "predicting: 0 of 7 records, 0 %");
 }
 
 TEST(ClassTable, NamesAreEscapedAndAbsentClassesHaveADash) {

@@ -41,7 +41,9 @@ class JsonlLogTest : public testing::Test {
     event.loss = 0.1 + 0.2;
     event.images = 8;
     event.wait_ms = 1;
-    event.compute_ms = 3;
+    event.copy_ms = 0.5;
+    event.communication_ms = 0.25;
+    event.compute_ms = 2.25;
     return event;
   }
 
@@ -81,6 +83,9 @@ TEST_F(JsonlLogTest, StepLineHasTheTimeSplitAndTheExactLoss) {
   EXPECT_EQ(NumberOf(lines[0], "step"), 7);
   EXPECT_EQ(NumberOf(lines[0], "loss"), 0.1 + 0.2);
   EXPECT_EQ(NumberOf(lines[0], "wait_ms"), 1);
+  EXPECT_EQ(NumberOf(lines[0], "copy_ms"), 0.5);
+  EXPECT_EQ(NumberOf(lines[0], "communication_ms"), 0.25);
+  EXPECT_EQ(NumberOf(lines[0], "compute_ms"), 2.25);
   EXPECT_EQ(NumberOf(lines[0], "total_ms"), 4);
   EXPECT_EQ(NumberOf(lines[0], "images_per_s"), 2000);
 }

@@ -89,6 +89,7 @@ TEST_F(TensorboardLogTest, FirstTheVersionThenTheScalarsOfEachStep) {
                                                                {"train/gradient_norm", 0},
                                                                {"time/images_per_second", 2000},
                                                                {"time/waiting_share", 0.25},
+                                                               {"time/copy_share", 0},
                                                                {"time/communication_share", 0}}));
 }
 

@@ -202,9 +202,7 @@ void NcclCommunicator::ForgetCaptured() {
   }
 }
 
-Status NcclCommunicator::Barrier(std::string_view name, double timeout_factor) {
-  return parts_.bootstrap->Barrier(name, timeout_factor);
-}
+Status NcclCommunicator::Barrier(std::string_view name) { return parts_.bootstrap->Barrier(name); }
 
 Status NcclCommunicator::Broadcast(void* data, int64_t bytes, int root, std::string_view name) {
   return parts_.bootstrap->Broadcast(data, bytes, root, name);

@@ -53,7 +53,7 @@ class NcclCommunicator final : public DeviceCommunicator {
 
   // All after this is the bootstrap communicator's.
   void set_step(int64_t step) override;
-  Status Barrier(std::string_view name, double timeout_factor) override;
+  Status Barrier(std::string_view name) override;
   Status Broadcast(void* data, int64_t bytes, int root, std::string_view name) override;
   Result<std::vector<std::string>> Gather(std::string_view message, std::string_view name) override;
   Status Exchange(const std::vector<SendPiece>& sends, const std::vector<ReceivePiece>& receives,

@@ -1,5 +1,6 @@
 #include "trainer/cuda/step/device_step_engine.h"
 
+#include <chrono>
 #include <deque>
 #include <string>
 #include <utility>
@@ -25,6 +26,7 @@ class DeviceStepEngine final : public StepEngine {
   void ShapeFeed(TrainingFeedOptions* options) override;
   Result<std::optional<StepReport>> Step(FeedBatch batch, uint64_t step, bool stop) override;
   Result<std::optional<StepReport>> Settle() override;
+  double copied_seconds() const override { return std::chrono::duration<double>(copied_).count(); }
   uint64_t pending() const override { return static_cast<uint64_t>(step_->pending()); }
   Status StateChanged() override;
   std::string note() const override { return step_->note(); }
@@ -43,6 +45,7 @@ class DeviceStepEngine final : public StepEngine {
   std::deque<StepReport> reports_;    // oldest first; they keep the memory of their batches
   std::unique_ptr<DeviceStep> step_;  // after them: it waits for the copies
   std::optional<InputMoves> moves_;
+  std::chrono::steady_clock::duration copied_{};
 };
 
 Status DeviceStepEngine::Start() {
@@ -108,7 +111,9 @@ Result<std::optional<StepReport>> DeviceStepEngine::Step(FeedBatch batch, uint64
   report.batch = std::move(batch);
   report.step = step;
   report.learning_rate = LearningRate(setup_.schedule, step);
+  const auto start = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(step_->Push(pushed, [] {}));
+  copied_ += std::chrono::steady_clock::now() - start;
   RETURN_IF_ERROR(step_->Enqueue(report.learning_rate, stop));
   if (step_->pending() < DeviceStep::kMostPending) return std::optional<StepReport>();
   ASSIGN_OR_RETURN(StepReport done, Report());

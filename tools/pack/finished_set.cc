@@ -1,5 +1,6 @@
 #include "tools/pack/finished_set.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -40,16 +41,38 @@ bool HoldsAllShards(const PackPlan& plan, const PackOptions& options, const std:
          });
 }
 
-// In nanoseconds since 1970.
-int64_t TimeOfChange(const std::string& path) {
+// Since 1970.
+template <typename Time>
+int64_t Nanoseconds(const Time& time) {
+  return int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
+}
+
+// Since when an input is what it is. The time of its content is not enough: another file that was
+// copied or moved to its place may have an old one.
+int64_t LastChange(const std::string& path) {
   struct stat info;
-  if (::stat(path.c_str(), &info) != 0) return std::numeric_limits<int64_t>::min();
-  return int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec;
+  if (::stat(path.c_str(), &info) != 0) return std::numeric_limits<int64_t>::max();
+  return std::max(Nanoseconds(info.st_mtim), Nanoseconds(info.st_ctim));
+}
+
+// When a shard was begun, where the file system knows that, else when it was finished: inputs may
+// have changed while it was made.
+int64_t TimeOfShard(const std::string& path) {
+  struct statx info;
+  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_MTIME | STATX_BTIME, &info) != 0) {
+    return std::numeric_limits<int64_t>::min();
+  }
+  const int64_t finished = Nanoseconds(info.stx_mtime);
+  // A copy is begun later than what it is the copy of was finished.
+  return (info.stx_mask & STATX_BTIME) != 0 ? std::min(finished, Nanoseconds(info.stx_btime))
+                                            : finished;
 }
 
 // The key of an input that was changed after `time`; empty: there is none.
 std::string FindYounger(const PackPlan& plan, const PlannedShard& shard, int64_t time) {
-  const auto is_younger = [time](const SourceFile& file) { return file.changed_ns > time; };
+  const auto is_younger = [&](const SourceFile& file) {
+    return !file.path.empty() && LastChange(JoinPath(plan.root, file.path)) > time;
+  };
   const SplitPlan& split = plan.splits[shard.split];
   for (uint64_t i = split.ShardBegin(shard.number); i < split.ShardEnd(shard.number); ++i) {
     const Sample& sample = split.samples[i];
@@ -70,7 +93,7 @@ FinishedSet FindFinishedSet(const PackPlan& plan, const PackOptions& options,
   if (!HoldsAllShards(plan, options, folder)) return set;
   for (const PlannedShard& shard : plan.AllShards()) {
     set.changed_key =
-        FindYounger(plan, shard, TimeOfChange(JoinPath(folder, plan.FileNameOf(shard))));
+        FindYounger(plan, shard, TimeOfShard(JoinPath(folder, plan.FileNameOf(shard))));
     if (!set.changed_key.empty()) return set;
   }
   set.is_there = true;

@@ -262,7 +262,9 @@ Status OutputFolder::ChooseWithoutState(const StoredState& here, const StoredSta
 std::string OutputFolder::OldSetRefusal(const StoredState& growing, const PackState& now) const {
   const std::string holds =
       path_ + " holds a data set already" +
-      (changed_key_.empty() ? "" : ", and " + changed_key_ + " was changed since it was packed");
+      (changed_key_.empty()
+           ? ""
+           : ", and " + changed_key_ + " was changed, or copied there, since it was packed");
   if (use_ != FolderUse::kFinish) {
     return holds + "; replace it with --overwrite or choose another folder";
   }

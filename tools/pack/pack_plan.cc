@@ -191,7 +191,8 @@ void AddText(std::string_view text, DigestStream* digest) {
 }
 
 // Of the recipe and the sorted list of inputs; every length is part of it, so that no two lists
-// give the same bytes.
+// give the same bytes. A key does not tell which label belongs to its image: a list or an option
+// does.
 Digest DatasetId(const proto::Recipe& recipe, const InputSet& set) {
   DigestStream digest;
   AddText(SerializeDeterministic(recipe), &digest);
@@ -201,11 +202,17 @@ Digest DatasetId(const proto::Recipe& recipe, const InputSet& set) {
     for (const Sample& sample : split.samples) {
       AddText(sample.key, &digest);
       AddNumber(sample.image.bytes, &digest);
+      AddText(sample.label.path, &digest);
       AddNumber(sample.label.bytes, &digest);
       AddNumber(sample.class_id, &digest);
     }
     AddNumber(split.problems.size(), &digest);
     for (const Problem& problem : split.problems) AddText(problem.key, &digest);
+  }
+  AddNumber(set.labels.parts_files.size(), &digest);
+  for (const SourceFile& file : set.labels.parts_files) {
+    AddText(file.path, &digest);
+    AddNumber(file.bytes, &digest);
   }
   return digest.Value();
 }

@@ -229,6 +229,15 @@ void CompareInputs(const SplitState& then, const SplitState& now, DifferenceList
   }
 }
 
+// Of the label and of the file that its parts lie in, as one number: times are only compared.
+int64_t LabelTime(const PackPlan& plan, const Sample& sample) {
+  const std::vector<SourceFile>& files = plan.labels.parts_files;
+  const int64_t label = sample.label.changed_ns;
+  if (sample.label.path.empty() || sample.parts_file >= files.size()) return label;
+  const int64_t times[] = {label, files[sample.parts_file].changed_ns};
+  return static_cast<int64_t>(Checksum64(times, sizeof times));
+}
+
 }  // namespace
 
 PackState MakePackState(const PackPlan& plan, const PackOptions& options) {
@@ -249,7 +258,7 @@ PackState MakePackState(const PackPlan& plan, const PackOptions& options) {
       split_state.inputs.push_back({sample.key,
                                     sample.image.bytes,
                                     sample.label.bytes,
-                                    {sample.image.changed_ns, sample.label.changed_ns}});
+                                    {sample.image.changed_ns, LabelTime(plan, sample)}});
     }
   }
   return state;
@@ -351,8 +360,9 @@ std::string DescribeDifference(const PackState& then, const PackState& now) {
     if (!there) list.Add("split " + split.name + " is gone");
   }
   const std::string differences = list.Take();
-  return differences.empty() ? "\n  inputs that cannot be packed, or classes of images"
-                             : differences;
+  return differences.empty()
+             ? "\n  which label an image has, its class, or inputs that cannot be packed"
+             : differences;
 }
 
 }  // namespace shardmill

@@ -193,6 +193,14 @@ TEST(PackPlan, IdFollowsInputsAndOptionsThatChangeBytes) {
   other.splits[0].samples[3].label.bytes = 11;
   EXPECT_TRUE(differs(other, options));
   other = set;
+  other.splits[0].samples[3].label.path = "another label of as many bytes";
+  EXPECT_TRUE(differs(other, options));
+  other = set;
+  other.labels.parts_files = {{"annotations.json", 100}};
+  EXPECT_TRUE(differs(other, options));
+  other.labels.parts_files[0].bytes = 101;
+  EXPECT_TRUE(differs(other, options));
+  other = set;
   other.classes[1].name = "renamed";
   EXPECT_TRUE(differs(other, options));
   other = set;

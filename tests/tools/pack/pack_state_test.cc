@@ -51,6 +51,25 @@ TEST(PackState, ComesBackAsItWasWritten) {
   EXPECT_EQ(state.splits[1].inputs[0].key, "val/ü.png");
 }
 
+// A picture of segments, and the list beside it that says what they are.
+TEST(PackState, LabelChangesWithTheFileThatItsPartsLieIn) {
+  PackPlan plan;
+  SplitPlan& split = plan.splits.emplace_back();
+  split.name = "train";
+  Sample sample;
+  sample.key = "a.jpg";
+  sample.image = {"a.jpg", 10, 1};
+  sample.label = {"a.png", 10, 2};
+  split.samples = {sample};
+  plan.labels.parts_files = {{"list.json", 10, 2}};
+  const PackState then = MakePackState(plan, PackOptions());
+  EXPECT_EQ(FindChanges(plan, then, MakePackState(plan, PackOptions())).inputs, 0u);
+  plan.labels.parts_files[0].changed_ns = 3;
+  EXPECT_EQ(FindChanges(plan, then, MakePackState(plan, PackOptions())).inputs, 1u);
+  plan.splits[0].samples[0].label.changed_ns = 3;
+  EXPECT_EQ(FindChanges(plan, then, MakePackState(plan, PackOptions())).inputs, 1u);
+}
+
 TEST(PackState, ValueOfSeveralLinesComesBack) {
   const std::string folder = EmptyFolder("lines");
   PackState state = Example();

@@ -285,6 +285,7 @@ on_gpu "eager = captured" WholeStepsTrainAsOnTheHostAndCapturedAsEager
 on_gpu "passes over one batch" PassesTrainAsOnTheHostAndCapturedAsEager
 on_gpu "input path" BatchesArriveThroughTheInputPath
 on_gpu "NCCL, 1 rank" OneRankSumsThroughNccl
+on_gpu "NCCL in a captured step" CapturedStepsSumThroughNccl
 overfit
 output=
 speed f32 60

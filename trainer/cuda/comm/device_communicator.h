@@ -23,9 +23,10 @@ class DeviceCommunicator : public Communicator {
   // so they never run. Nobody may wait for them.
   virtual void ForgetCaptured() = 0;
 
-  // `listener` is called before the sums are aborted. Graphs with captured sums must go then: NCCL
-  // waits for them, without end. Null: nobody.
-  virtual void set_abort_listener(std::function<void()> listener) = 0;
+  // `drop_graphs` is called before the sums are aborted, for NCCL waits without end for graphs that
+  // hold some. It returns whether there are none any more: else nothing is aborted, and the sums go
+  // with the process. Null: there are none.
+  virtual void set_drop_graphs(std::function<bool()> drop_graphs) = 0;
 
  protected:
   using Communicator::Communicator;

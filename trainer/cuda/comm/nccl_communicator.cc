@@ -59,9 +59,10 @@ Status NcclCommunicator::Fail(const Status& status) {
 
 void NcclCommunicator::AbortNccl() {
   if (nccl_ == nullptr) return;
-  if (abort_listener_) abort_listener_();
+  const NcclHandle nccl = std::exchange(nccl_, nullptr);
+  if (drop_graphs_ && !drop_graphs_()) return;
   // What it says changes nothing: the job has failed, or ends.
-  parts_.nccl->abort(std::exchange(nccl_, nullptr));
+  parts_.nccl->abort(nccl);
 }
 
 Status NcclCommunicator::CheckTime(double waited_seconds, std::string_view name) const {

@@ -47,8 +47,8 @@ class NcclCommunicator final : public DeviceCommunicator {
   Status Progress() override;
   Status AwaitDevice(EventHandle event, std::string_view name) override;
   void ForgetCaptured() override;
-  void set_abort_listener(std::function<void()> listener) override {
-    abort_listener_ = std::move(listener);
+  void set_drop_graphs(std::function<bool()> drop_graphs) override {
+    drop_graphs_ = std::move(drop_graphs);
   }
 
   // All after this is the bootstrap communicator's.
@@ -103,7 +103,7 @@ class NcclCommunicator final : public DeviceCommunicator {
   StreamHandle stream_ = nullptr;
   std::vector<Slot> slots_;
   std::vector<Started> started_;  // in order
-  std::function<void()> abort_listener_;
+  std::function<bool()> drop_graphs_;
   int64_t step_ = 0;
   double waited_seconds_ = 0;
 };

@@ -9,11 +9,12 @@ namespace {
 
 CudaStream& AsCuda(Stream& stream) { return static_cast<CudaStream&>(stream); }
 
-// Copies of pageable memory have read it when they return; those of pinned memory have not.
-Result<bool> IsPinned(const void* host) {
+// Memory that CUDA did not allocate: its copies are done when they return, and those to the host
+// wait for the stream, without end where that hangs.
+Result<bool> IsPageable(const void* host) {
   cudaPointerAttributes attributes;
   RETURN_IF_ERROR(CudaStatus(cudaPointerGetAttributes(&attributes, host), "look at host memory"));
-  return attributes.type == cudaMemoryTypeHost;
+  return attributes.type == cudaMemoryTypeUnregistered;
 }
 
 }  // namespace
@@ -44,12 +45,23 @@ Result<void*> CudaBackend::AllocateShared(int64_t bytes) {
 }
 
 Result<void*> CudaBackend::Zeroed(void* memory, int64_t bytes) {
-  // On the default stream, which the streams of the runtime do not wait for: hence the wait.
-  Status status = CudaStatus(cudaMemset(memory, 0, static_cast<size_t>(bytes)), "zero memory");
-  if (status.ok()) status = CudaStatus(cudaDeviceSynchronize(), "zero memory");
+  const Status status = ZeroNow(bytes, memory);
   if (status.ok()) return memory;
   Free(memory);
   return status;
+}
+
+// On a stream of its own: the work of others may hang, and is not waited for.
+Status CudaBackend::ZeroNow(int64_t bytes, void* memory) {
+  if (zeroing_ == nullptr) {
+    ASSIGN_OR_RETURN(zeroing_, parts_.runtime->CreateStream());
+  }
+  RETURN_IF_ERROR(parts_.runtime->SetZero(zeroing_, bytes, memory));
+  return parts_.runtime->SynchronizeStream(zeroing_);
+}
+
+CudaBackend::~CudaBackend() {
+  if (zeroing_ != nullptr && !parts_.runtime->DestroyStream(zeroing_).ok()) return;  // it is lost
 }
 
 void CudaBackend::Free(void* memory) {
@@ -63,13 +75,17 @@ Result<std::unique_ptr<Stream>> CudaBackend::CreateStream() {
 
 Status CudaBackend::CopyFromHost(Stream& stream, const void* host, int64_t bytes, void* memory) {
   const StreamHandle handle = AsCuda(stream).handle();
+  ASSIGN_OR_RETURN(const bool pageable, IsPageable(host));
+  if (pageable) RETURN_IF_ERROR(parts_.runtime->SynchronizeStream(handle));
   RETURN_IF_ERROR(parts_.runtime->CopyToDevice(handle, host, bytes, memory));
-  ASSIGN_OR_RETURN(const bool pinned, IsPinned(host));
-  return pinned ? parts_.runtime->SynchronizeStream(handle) : OkStatus();
+  return pageable ? OkStatus() : parts_.runtime->SynchronizeStream(handle);
 }
 
 Status CudaBackend::CopyToHost(Stream& stream, const void* memory, int64_t bytes, void* host) {
-  return parts_.runtime->CopyToHost(AsCuda(stream).handle(), memory, bytes, host);
+  const StreamHandle handle = AsCuda(stream).handle();
+  ASSIGN_OR_RETURN(const bool pageable, IsPageable(host));
+  if (pageable) RETURN_IF_ERROR(parts_.runtime->SynchronizeStream(handle));
+  return parts_.runtime->CopyToHost(handle, memory, bytes, host);
 }
 
 Status CudaBackend::SetZero(Stream& stream, int64_t bytes, void* memory) {

@@ -45,6 +45,7 @@ class CudaStream : public Stream {
 class CudaBackend : public DeviceOpTable {
  public:
   explicit CudaBackend(CudaBackendParts parts) : parts_(std::move(parts)) {}
+  ~CudaBackend() override;
 
   std::string_view name() const override { return "cuda"; }
   ElementType element_type() const override {
@@ -75,7 +76,10 @@ class CudaBackend : public DeviceOpTable {
 
  private:
   Result<void*> Zeroed(void* memory, int64_t bytes);
+  Status ZeroNow(int64_t bytes, void* memory);
+
   CudaBackendParts parts_;
+  StreamHandle zeroing_ = nullptr;
 };
 
 }  // namespace shardmill

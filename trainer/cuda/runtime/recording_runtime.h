@@ -84,8 +84,9 @@ class RecordingRuntime : public CudaRuntime {
   Result<GraphHandle> EndCapture(StreamHandle stream) override;
   Status LaunchGraph(GraphHandle graph, StreamHandle stream) override;
   Status DestroyGraph(GraphHandle) override {
+    RETURN_IF_ERROR(CheckLost());
     --graphs_alive_;
-    return CheckLost();
+    return OkStatus();
   }
 
   bool IsCapturing() const { return capture_ != nullptr; }

@@ -29,18 +29,19 @@ Status StepGraph::Forget() {
 }
 
 Status StepGraph::DropGraphs() {
-  Status first;
   for (auto& [key, entry] : entries_) {
     if (entry.state == State::kCaptured) entry.state = State::kWarm;
-    const Status status = Drop(&entry);
-    if (first.ok()) first = status;
+    if (!Drop(&entry).ok()) continue;  // the others may go
   }
-  return first;
+  return kept_;
 }
 
 Status StepGraph::Drop(Entry* entry) {
   const GraphHandle graph = std::exchange(entry->graph, nullptr);
-  return graph == nullptr ? OkStatus() : runtime_->DestroyGraph(graph);
+  if (graph == nullptr) return OkStatus();
+  Status status = runtime_->DestroyGraph(graph);
+  if (kept_.ok()) kept_ = status;
+  return status;
 }
 
 Result<std::vector<std::string>> StepGraph::Gather(const std::string& message) const {

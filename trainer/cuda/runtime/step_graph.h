@@ -48,7 +48,8 @@ class StepGraph {
 
   // Forgets all graphs: memory that they use has moved.
   Status Forget();
-  // Destroys them, in the middle of Run too, which then fails or captures anew.
+  // Destroys them, in the middle of Run too, which then fails or captures anew. OK when no graph is
+  // left: what once could not be destroyed, as the device is lost, stays.
   Status DropGraphs();
 
   // Why a step could not be captured; empty: none failed. Such steps go on eagerly.
@@ -72,6 +73,7 @@ class StepGraph {
   CudaRuntime* runtime_;
   Ranks ranks_;
   std::map<std::string, Entry> entries_;
+  Status kept_;  // why a graph could not be destroyed
   std::string note_;
   int64_t launched_ = 0;
   int64_t captures_ = 0;  // so far; the same on all ranks

@@ -82,9 +82,7 @@ Status DeviceStep::StartRanks() {
          ranks_->ForgetCaptured();
          buckets_->Forget();
        }});
-  ranks_->set_abort_listener([this] {
-    if (!graphs_.DropGraphs().ok()) return;  // the device is lost
-  });
+  ranks_->set_drop_graphs([this] { return graphs_.DropGraphs().ok(); });
   return OkStatus();
 }
 
@@ -96,7 +94,10 @@ DeviceStep::~DeviceStep() {
   const Status job = ranks_ == nullptr ? OkStatus() : ranks_->Progress();
   // What fails here has failed before, and then the device is lost: it is asked for nothing.
   const bool is_idle = runtime_.Drain().ok();
-  if (ranks_ != nullptr) ranks_->set_abort_listener(nullptr);
+  if (ranks_ != nullptr) {
+    const bool dropped = graphs_.DropGraphs().ok();
+    ranks_->set_drop_graphs([=] { return dropped; });
+  }
   if (!is_idle) return;
   input_.reset();
   if (pinned_moves_ != nullptr && !runtime_.FreePinned(pinned_moves_).ok()) return;

@@ -147,13 +147,23 @@ TEST_F(NcclCommunicatorTest, DeviceThatDoesNotComeIsAbortedAtTheDeadline) {
   EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
 }
 
-TEST_F(NcclCommunicatorTest, ListenerIsCalledOnceBeforeTheAbort) {
-  auto nccl = Create();
-  ASSERT_TRUE(nccl.ok());
-  (*nccl)->set_abort_listener([] { answers.calls.push_back("listener"); });
-  EXPECT_FALSE((*nccl)->Abort(UnavailableError("over")).ok());
-  nccl->reset();
-  EXPECT_EQ(answers.calls, (Calls{"id", "start", "listener", "abort"}));
+TEST_F(NcclCommunicatorTest, GraphsGoOnceBeforeTheAbortWhichElseDoesNotCome) {
+  for (const bool are_gone : {true, false}) {
+    answers = Answers();
+    bootstrap_ = CreateSelfCommunicator();
+    auto nccl = Create();
+    ASSERT_TRUE(nccl.ok());
+    (*nccl)->set_drop_graphs([=] {
+      answers.calls.push_back("graphs");
+      return are_gone;
+    });
+    EXPECT_FALSE((*nccl)->Abort(UnavailableError("over")).ok());
+    EXPECT_FALSE((*nccl)->Progress().ok());
+    nccl->reset();
+    Calls expected = {"id", "start", "graphs"};
+    if (are_gone) expected.push_back("abort");
+    EXPECT_EQ(answers.calls, expected);
+  }
 }
 
 // Anything that waits for the device, such as the choice of hard pixels, waits for sums too.

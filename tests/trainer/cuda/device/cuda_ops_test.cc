@@ -186,6 +186,31 @@ TEST_F(OnGpu, PassesTrainAsOnTheHostAndCapturedAsEager) {
   EXPECT_TRUE(TensorNear(outcomes[1].losses, expected.losses, 1e-3));
 }
 
+// As a rank of a job that has no other: its sums on their own stream are part of the graph, and
+// the graph goes before NCCL does.
+TEST_F(OnGpu, CapturedStepsSumThroughNccl) {
+  const std::vector<Samples> batches(8, BatchOf(1, {2, 32, 48, 3}));
+  StepTrial trial;
+  trial.model = SmallUnet(1);
+  const auto host = CreateHostKernelOps(trial.type, KernelOrder::kAscending);
+  const TrialOutcome expected = TrainOnHost(trial, host.get(), batches);
+  for (const bool capture : {false, true}) {
+    trial.capture = capture;
+    DeviceTrial device(trial, Ops(MathMode::kF32));
+    const auto bootstrap = CreateSelfCommunicator();
+    const StreamHandle compute = device.ops().HandleOf(device.graph_stream());
+    auto nccl = NcclCommunicator::Create(
+        {bootstrap.get(), device.ops().runtime(), &LinkedNccl(), compute}, CommunicatorOptions());
+    ASSERT_TRUE(nccl.ok()) << nccl.status().ToString();
+    Must(device.Start(nccl->get()));
+    for (const Samples& batch : batches) Must(device.Step(batch));
+    Must(device.Finish());
+    EXPECT_EQ(device.step().graphs_launched() > 0, capture) << device.step().note();
+    EXPECT_TRUE(TensorNear(device.outcome().losses, expected.losses, 1e-3));
+    device.Close();
+  }
+}
+
 TEST_F(OnGpu, BatchesArriveThroughTheInputPath) {
   const auto runtime = CreateDeviceRuntime();
   const StreamHandle compute = *runtime->CreateStream();

@@ -43,8 +43,10 @@ int Sound(NcclHandle, int* state) {
   return kNcclSuccess;
 }
 int Nothing(NcclHandle) { return kNcclSuccess; }
+int aborts = 0;
 int64_t graphs_at_abort = 0;
 int AbortNccl(NcclHandle) {
+  ++aborts;
   graphs_at_abort = doubling->graphs_alive();
   return kNcclSuccess;
 }
@@ -278,6 +280,23 @@ TEST(StepOrder, StepThatHangsIsNamedAndLeft) {
         << status.message();
     EXPECT_EQ(graphs_at_abort, 0);
     shared.device.runtime().set_lost(true);
+  }
+}
+
+// NCCL would wait without end for graphs that a lost device does not let go.
+TEST(StepOrder, NcclIsNotAbortedWhereGraphsCannotGo) {
+  for (const bool capture : {false, true}) {
+    StepTrial trial;
+    trial.capture = capture;
+    aborts = 0;
+    {
+      SharedTrial shared(trial);
+      ASSERT_TRUE(shared.Start().ok());
+      for (int i = 0; i < 5; ++i) ASSERT_TRUE(shared.device.Step(BatchOf(i), 4).ok());
+      EXPECT_EQ(shared.device.step().graphs_launched() > 0, capture);
+      shared.device.runtime().set_lost(true);
+    }
+    EXPECT_EQ(aborts, capture ? 0 : 1);
   }
 }
 

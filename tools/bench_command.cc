@@ -8,6 +8,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "reader/base/file_remnants.h"
 #include "reader/base/thread_budget.h"
 #include "reader/console/command_line.h"
 #include "reader/console/error_json.h"
@@ -65,6 +66,7 @@ Status WritePlot(const ReadReport& report, const std::string& path) {
   png.height = picture.height;
   png.width = picture.width;
   png.pixels = reinterpret_cast<const uint8_t*>(picture.pixels.data());
+  RemoveRemnants(path);
   return WritePng(path, png);
 }
 

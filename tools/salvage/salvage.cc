@@ -16,6 +16,7 @@
 #include "reader/base/run_on_threads.h"
 #include "reader/duplicate_keys.h"
 #include "reader/manifest.h"
+#include "reader/named_shards.h"
 #include "reader/verify_run.h"
 #include "tools/salvage/choose_source.h"
 #include "tools/salvage/lost_footers.h"
@@ -42,6 +43,7 @@ class Salvager {
     RETURN_IF_ERROR(VerifyShards());
     RestoreLostFooters();
     ListLosses();
+    if (!report_.losses.empty()) RETURN_IF_ERROR(FindReplacement());
     report_.source_id = plan_.dataset_id;
     report_.has_manifest = plan_.manifest != nullptr;
     const bool is_the_same = report_.has_manifest && report_.losses.empty();
@@ -55,6 +57,13 @@ class Salvager {
   }
 
  private:
+  // What a pack has put in the place of the set meanwhile is no loss.
+  Status FindReplacement() const {
+    if (plan_.manifest == nullptr) return OkStatus();
+    const Status status = ExplainByReplacement(plan_.folder, *plan_.manifest, DataLossError(""));
+    return status.code() == StatusCode::kDataLoss ? OkStatus() : status;
+  }
+
   // Of each shard of the plan; null: there is no file.
   ShardReport* ReportOf(size_t shard) {
     return places_[shard] < 0 ? nullptr : &run_.shards[static_cast<size_t>(places_[shard])];

@@ -15,6 +15,7 @@
 #include "reader/names.h"
 #include "reader/serialize.h"
 #include "reader/shard_parts.h"
+#include "reader/unfinished_pack.h"
 
 namespace shardmill {
 namespace {
@@ -214,6 +215,8 @@ Status TakeManifest(SalvagePlan* plan) {
   Result<proto::Manifest> read = ReadManifest(plan->folder);
   // That it cannot be read does not mean that there is none.
   if (read.status().code() == StatusCode::kIo) return read.status();
+  const bool is_missing = read.status().code() == StatusCode::kNotFound;
+  if (is_missing && FindUnfinishedPack(plan->folder).is_at_work) return read.status();
   if (read.ok()) {
     plan->manifest = std::make_unique<proto::Manifest>(std::move(read).value());
   } else {

@@ -5,9 +5,11 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "proto/manifest.pb.h"
+#include "reader/base/folder_lock.h"
 #include "reader/dataset.h"
 #include "reader/manifest.h"
 #include "reader/named_shards.h"
@@ -252,6 +254,34 @@ TEST_F(SalvageFaults, FileThatCannotBeReadStopsInsteadOfBeingLost) {
     }
     fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
   }
+}
+
+// Neither the old set nor the new one is damaged.
+TEST_F(SalvageFaults, SetThatIsReplacedMeanwhileIsNotSalvaged) {
+  proto::Manifest other = *ReadManifest(folder_);
+  other.mutable_recipe()->set_layout("another");
+  SalvageOptions options;
+  options.threads = 1;
+  bool done = false;
+  options.progress = [&](uint64_t, uint64_t) {
+    if (std::exchange(done, true)) return;
+    EXPECT_TRUE(WriteManifest(folder_, other).ok());
+    fs::resize_file(shard_, 4096);
+  };
+  Status status = Salvage(folder_, out_, options).status();
+  EXPECT_EQ(status.code(), StatusCode::kIo) << status.ToString();
+  EXPECT_NE(status.message().find("another data set took the place"), std::string::npos);
+  fs::create_directory(folder_ + "/.shardmill-incoming");
+  fs::rename(folder_ + "/manifest.json", folder_ + "/.shardmill-incoming/manifest.json");
+  {
+    const auto lock = FolderLock::TryAcquire(folder_);
+    ASSERT_TRUE(lock.ok() && lock->has_value());
+    status = RunStatus();
+    EXPECT_EQ(status.code(), StatusCode::kNotFound) << status.ToString();
+    EXPECT_NE(status.message().find("a pack with --overwrite is at work in"), std::string::npos);
+    EXPECT_FALSE(fs::exists(out_));
+  }
+  EXPECT_TRUE(RunStatus().ok());
 }
 
 TEST_F(SalvageFaults, RenamedShardAloneIsAFinding) {

@@ -31,8 +31,12 @@ size_t Utf8Length(std::string_view text, uint32_t* code_point) {
   return length;
 }
 
+// Also what ends lines (U+2028, U+2029) and what changes the order in which letters are shown, so
+// that a name looks like another.
 bool IsControl(uint32_t code_point) {
-  return code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0);
+  return code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0) ||
+         (code_point >= 0x2028 && code_point <= 0x202E) ||
+         (code_point >= 0x2066 && code_point <= 0x2069);
 }
 
 void AppendEscaped(std::string_view bytes, std::string* out) {
@@ -61,6 +65,16 @@ std::string EscapeControl(std::string_view text, KeepLineEnds keep) {
     text.remove_prefix(piece.size());
   }
   return out;
+}
+
+bool HoldsControl(std::string_view text) {
+  while (!text.empty()) {
+    uint32_t code_point = 0;
+    const size_t length = Utf8Length(text, &code_point);
+    if (length == 0 || IsControl(code_point)) return true;
+    text.remove_prefix(length);
+  }
+  return false;
 }
 
 bool IsTerminal(FILE* stream) { return isatty(fileno(stream)) == 1; }

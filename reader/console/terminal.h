@@ -11,9 +11,13 @@ namespace shardmill {
 
 enum class KeepLineEnds { kNo, kYes };
 
-// Replaces control characters (also the C1 range in UTF-8) and bytes that are not UTF-8 by \xNN,
-// so that a file name can neither move the cursor nor forge a line. Other text is unchanged.
+// Replaces control characters (also the C1 range in UTF-8, and those that end lines or turn the
+// direction of text) and bytes that are not UTF-8 by \xNN, so that a file name can neither move the
+// cursor nor forge a line. Other text is unchanged.
 std::string EscapeControl(std::string_view text, KeepLineEnds keep = KeepLineEnds::kNo);
+
+// True when EscapeControl would change the text.
+bool HoldsControl(std::string_view text);
 
 bool IsTerminal(FILE* stream);
 

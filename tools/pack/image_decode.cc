@@ -195,7 +195,7 @@ Result<ImageSize> ImageDecoder::Open(std::string_view file, uint64_t max_pixels)
         return DataLossError("an animated WebP holds several pictures; save the one that is meant");
       }
       // The plug-in does not read all PNM files by one rule.
-      RETURN_IF_ERROR(format_ == FileFormat::kPnm && !form_.few_bits
+      RETURN_IF_ERROR(format_ == FileFormat::kPnm
                           ? DecodePnm(file, max_pixels, &decoded_)
                           : DecodeThroughPlugin(file, max_pixels, &decoded_));
       decoded_.orientation = form_.exif.orientation;

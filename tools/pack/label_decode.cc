@@ -317,20 +317,35 @@ Status LabelDecoder::CheckKind(LabelKind kind) const {
                 : "; write the values in the map as numbers"));
 }
 
-// Pixels without data would count as a class.
+// Pixels without data would count as a class. The file says one number for all its channels.
 Status LabelDecoder::CheckNoData(const SourceImage& image, LabelKind kind) const {
-  const bool decided = rules_.map_is_given && maps_numbers_;
-  if (!image.no_data.has_value() || kind != kGrayValue || decided) return OkStatus();
-  for (const uint32_t value : ValuesOf(image)) {
-    if (static_cast<double>(value) != *image.no_data) continue;
-    const int32_t id = FindNumber(value).id;
-    if (id < 0 || id >= static_cast<int32_t>(class_count_)) continue;
-    return InvalidArgumentError("its value " + std::to_string(value) +
-                                " means no data, as the file says, and also " + NameOf(id) +
-                                "; say which holds with --map FILE, as in '" +
-                                std::to_string(value) + " ignore'");
+  if (!image.no_data.has_value()) return OkStatus();
+  const double wanted = *image.no_data;
+  if (!(wanted >= 0 && wanted < kSampleValues)) return OkStatus();
+  const auto sample = static_cast<uint32_t>(wanted);
+  if (static_cast<double>(sample) != wanted || !HasPixelOf(image, sample)) return OkStatus();
+  uint32_t value = sample;
+  if (kind == kPaletteColor) {
+    if (sample >= image.palette.size()) return OkStatus();
+    value = image.palette[sample] | kLabelColorFlag;
+  } else if (kind == kGrayColor) {
+    value = ColorOfLevel(sample, image.stored_bits);
+  } else if (IsByColor(kind)) {
+    value = GrayColor(sample) | kLabelColorFlag;
+  } else if (kind == kAde20kCode) {
+    value = sample / 10 * 256 + sample;
   }
-  return OkStatus();
+  const bool is_color = (value & kLabelColorFlag) != 0;
+  if (IsByColor(kind) && !is_color) return OkStatus();
+  const bool decided =
+      rules_.map_is_given && (is_color ? rules_.map->ids.count(value) > 0 : maps_numbers_);
+  const int32_t id = is_color ? FindColor(value & ~kLabelColorFlag).id : FindNumber(value).id;
+  if (decided || id < 0 || id >= static_cast<int32_t>(class_count_)) return OkStatus();
+  const std::string shown = FormatLabelValue(value);
+  const std::string in_map = is_color ? shown.substr(shown.find('#'), 7) : std::to_string(value);
+  return InvalidArgumentError("its " + shown + " means no data, as the file says, and also " +
+                              NameOf(id) + "; say which holds with --map FILE, as in '" + in_map +
+                              " ignore'");
 }
 
 // Programs that make PNG files smaller re-order palettes, and others write palettes that have

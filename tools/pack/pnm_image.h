@@ -1,4 +1,4 @@
-// PGM and PPM files, in their text and binary forms.
+// PBM, PGM and PPM files, in their text and binary forms.
 //
 // Free function without state.
 #pragma once

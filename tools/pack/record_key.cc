@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "reader/console/terminal.h"
 #include "reader/names.h"
 
 namespace shardmill {
@@ -32,14 +33,15 @@ Result<std::string> RecordKey(std::string_view relative_path) {
   const bool has_special =
       suffix < relative_path.size() || relative_path.find('%') != std::string_view::npos;
   // Nearly every path is its own key.
-  if (!has_special && IsRecordKey(relative_path)) return std::string(relative_path);
+  const bool is_key = IsRecordKey(relative_path) && !HoldsControl(relative_path);
+  if (!has_special && is_key) return std::string(relative_path);
   std::string key;
   key.reserve(relative_path.size());
   for (std::string_view left = relative_path; !left.empty();) {
     const bool is_special = left[0] == '%' || relative_path.size() - left.size() == suffix;
     size_t bytes = CharacterBytes(left);
     std::string_view character = left.substr(0, bytes == 0 ? 1 : bytes);
-    if (!is_special && bytes > 0 && IsRecordKey(character)) {
+    if (!is_special && bytes > 0 && !HoldsControl(character)) {
       key += character;
     } else {
       for (char c : character) {

@@ -81,7 +81,11 @@ Status DecodeTiffImage(std::string_view file, const TiffHeader& header, SourceIm
   image->had_broken_exif = header.broken_orientation;
   RETURN_IF_ERROR(ReadTiffSamples(file, header, &image->samples));
   RETURN_IF_ERROR(CheckSigns(header, *image));
-  if (header.colors == TiffColors::kInverseGray) Invert(image);
+  if (header.colors == TiffColors::kInverseGray) {
+    Invert(image);
+    const auto most = static_cast<double>((uint64_t{1} << header.bits) - 1);
+    if (image->no_data.has_value()) image->no_data = most - *image->no_data;
+  }
   if (image->layout != PixelLayout::kPalette) return OkStatus();
   if (image->sample_bytes == 1 && image->palette.size() > 0) return OkStatus();
   return DataLossError("the palette of this TIFF file is damaged");

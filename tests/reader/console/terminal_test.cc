@@ -16,6 +16,9 @@ TEST(EscapeControl, ControlCharactersBecomeVisible) {
   EXPECT_EQ(EscapeControl("line\nforged\r"), "line\\x0aforged\\x0d");
   EXPECT_EQ(EscapeControl("\x7f"), "\\x7f");
   EXPECT_EQ(EscapeControl("\xc2\x9b"), "\\xc2\\x9b");  // the C1 form of "escape ["
+  EXPECT_EQ(EscapeControl("a\u202eb\u2066"), "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6");
+  EXPECT_EQ(EscapeControl("\u2027\u2028\u202f\u2065\u206a"),
+            "\u2027\\xe2\\x80\\xa8\u202f\u2065\u206a");
 }
 
 TEST(EscapeControl, BytesThatAreNotUtf8BecomeVisible) {

@@ -74,7 +74,13 @@ TEST(ImageDecode, PnmFilesOfAnyLargestValueKeepTheirSamples) {
                         {std::string("P6 1 1 100\nd2\0", 14), 8, 100, {100, 50, 0}, {255}},
                         {"P2 2 1 1000 1000 500", 16, 1000, {1000, 500}, {255, 128}},
                         {"P5 2 1 1000\n\x03\xE8\x01\xF4", 16, 1000, {1000, 500}, {255, 128}},
-                        {"P5 2 1 65535\n\xFF\xFF\x01\x02", 16, 0, {65535, 258}, {255, 1}}};
+                        {"P5 2 1 65535\n\xFF\xFF\x01\x02", 16, 0, {65535, 258}, {255, 1}},
+                        {"P5\r\n2 1\r\n255\r\nab", 8, 0, {97, 98}, {97, 98}},
+                        {"P5 2 1 255 # two\nab", 8, 0, {97, 98}, {97, 98}},
+                        {"P5 2 1 255#\r\nab", 8, 0, {97, 98}, {97, 98}},
+                        {"P5 2 1 255\n\nb", 8, 0, {10, 98}, {10, 98}},
+                        {"P1 2 2 10\n0 1", 1, 0, {0, 1, 1, 0}, {0, 255, 255, 0}},
+                        {"P4 9 1\n\xAA\x80", 1, 0, {0, 1, 0, 1, 0, 1, 0, 1, 0}, {0, 255}}};
   ImageDecoder decoder;
   for (const Case& each : cases) {
     SourceImage image;
@@ -104,7 +110,11 @@ TEST(ImageDecode, PnmFilesOfAnyLargestValueKeepTheirSamples) {
 
 TEST(ImageDecode, DamagedPnmFilesAreErrors) {
   const std::pair<std::string, const char*> cases[] = {
-      {"P2 2 1 7 7", "cut PNM file"},
+      {"P2 2 1 7 7", "cut PNM file: 1 of its samples are missing"},
+      {"P2 2 1 7 7 -7", "1 of its samples are missing or no numbers"},
+      {"P1 2 1 1", "cut PNM file: 1 of its samples are missing"},
+      {"P1 2 1 1 2", "1 of its samples are missing or no numbers"},
+      {"P4 2 2\n\x80", "cut PNM file: 2 of its samples are missing"},
       {"P2 2 1 7 7 ", "cut PNM file: 1 of its samples are missing"},
       {"P5 2 1 255\nx", "cut PNM file: 1 of its samples are missing"},
       {"P2 2 1 7 7 8", "a sample of 8, where its header says 7 at most"},

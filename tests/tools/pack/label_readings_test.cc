@@ -89,6 +89,36 @@ TEST(LabelDecode, NoDataThatIsAClassTooIsRefused) {
   EXPECT_EQ(DecodeWith(options, image).ids, (Ids{255, 1, 255}));
 }
 
+TEST(LabelDecode, NoDataThatIsAClassIsRefusedHoweverTheFileIsRead) {
+  const std::vector<uint32_t> colors = {0x000000, 0xFF0000};
+  const LabelDecoderOptions by_color = Options(Classes(colors), true, 255, DType::kU8);
+  const LabelDecoderOptions by_number = Options(Classes(kThree), false, 255, DType::kU8);
+  const auto message_of = [](const LabelDecoderOptions& options, SourceImage image) {
+    image.no_data = 0;
+    return DecodeWith(options, image).label.status().message();
+  };
+  const std::string color =
+      "its colour 0,0,0 (#000000) means no data, as the file says, and also class 'class 0'; say "
+      "which holds with --map FILE, as in '#000000 ignore'";
+  EXPECT_EQ(message_of(by_color, ColorLabel({1, 2}, {0, 0xFF0000})), color);
+  SourceImage palette = GrayOfDepth(8, {0, 1});
+  palette.layout = PixelLayout::kPalette;
+  palette.palette = colors;
+  EXPECT_EQ(message_of(by_color, palette), color);
+  const std::string number =
+      "its value 0 means no data, as the file says, and also class 'class 0'; say which holds with "
+      "--map FILE, as in '0 ignore'";
+  EXPECT_EQ(message_of(by_number, palette), number);
+  EXPECT_EQ(message_of(by_number, ColorLabel({1, 2}, {0, 0x010101})), number);
+  // No pixel has the value in all channels.
+  EXPECT_EQ(message_of(by_color, ColorLabel({1, 1}, {0xFF0000})), "");
+  LabelDecoderOptions decided = by_color;
+  decided.rules.map.emplace();
+  decided.rules.map->ids = {{0x000000 | kLabelColorFlag, ValueMap::kToIgnore}};
+  decided.rules.map_is_given = true;
+  EXPECT_EQ(message_of(decided, ColorLabel({1, 2}, {0, 0xFF0000})), "");
+}
+
 TEST(LabelDecode, ColorsOfSamplesThatEndBeforeAllBitsAreRefused) {
   const LabelDecoderOptions options =
       Options(Classes({0x000000, 0x640000}), true, std::nullopt, DType::kU8);

@@ -18,6 +18,10 @@ TEST(RecordKey, ControlAndInvalidBytesAreEscaped) {
   EXPECT_EQ(*RecordKey("a\nb.png"), "a%0Ab.png");
   EXPECT_EQ(*RecordKey("caf\xe9.png"), "caf%E9.png");
   EXPECT_EQ(*RecordKey("\xc0\xaf"), "%C0%AF");
+  // A control character of two bytes, the end of a line, and what turns the direction of text.
+  EXPECT_EQ(*RecordKey("a\u009b2Jb.png"), "a%C2%9B2Jb.png");
+  EXPECT_EQ(*RecordKey("a\u2028b\u202e.png"), "a%E2%80%A8b%E2%80%AE.png");
+  EXPECT_EQ(*RecordKey("\u2069\u2027"), "%E2%81%A9\u2027");
   EXPECT_TRUE(IsRecordKey(*RecordKey("\x01\x7f\xff\xfe")));
 }
 

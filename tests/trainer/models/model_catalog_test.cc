@@ -64,7 +64,7 @@ const SmallModel kSmallModels[] = {
     {"unet", {3, kClasses, 4, 2}, {2, 24, 20, 3}, 60},
     {"encoder_decoder", {3, kClasses, 4, 0}, {2, 33, 32, 3}, 110},
     {"enet", {3, kClasses, 8, 0}, {2, 32, 27, 3}, 110},
-    {"fc_densenet56", {3, kClasses, 16, 0}, {1, 32, 32, 3}, 50},
+    {"fc_densenet56", {3, kClasses, 16, 0}, {1, 32, 64, 3}, 50},
     {"classifier", {3, kClasses, 4, 2}, {6, 12, 12, 3}, 60},
     {"resnet18", {3, kClasses, 4, 0}, {6, 33, 32, 3}, 60},
     {"tdnn", {7, kClasses, 16, 0}, {6, 1, 20, 7}, 60},

@@ -1,9 +1,8 @@
 #include "trainer/run_output.h"
 
-#include <cerrno>
-#include <cstdio>
+#include <unistd.h>
+
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -12,6 +11,7 @@
 #include "reader/base/file.h"
 #include "trainer/checkpoint.h"
 #include "trainer/config.h"
+#include "trainer/logs/open_log.h"
 
 namespace shardmill {
 namespace {
@@ -79,9 +79,11 @@ Status CheckFiles(const TrainSetup& setup) {
   }
   const std::string log = setup.OutputPath(kLogFile);
   std::error_code error;
+  // Who reads a pipe would take this for its end.
   if (!fs::is_regular_file(log, error)) return OkStatus();
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(log.c_str(), "ab"), std::fclose);
-  return file != nullptr ? OkStatus() : ErrnoError(log + ": cannot open for writing", errno);
+  ASSIGN_OR_RETURN(const int file, OpenLog(log, LogStart::kAtEnd));
+  close(file);
+  return OkStatus();
 }
 
 Status CheckTrace(const TrainSetup& setup) {

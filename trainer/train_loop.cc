@@ -107,7 +107,9 @@ Result<TrainSummary> TrainLoop::Run() {
                      return CheckLoss(report);
                    }));
   RETURN_IF_ERROR(ShareState());
-  if (communicator_.rank() == 0) RETURN_IF_ERROR(OpenOutput());
+  if (communicator_.rank() == 0) {
+    RETURN_IF_ERROR(WorkReachably(&communicator_, [this] { return OpenOutput(); }));
+  }
   RETURN_IF_ERROR(trace_.Start());
   RETURN_IF_ERROR(OpenFeed());
   while (progress_.epoch() < static_cast<uint64_t>(config_.epochs()) && !LimitReached()) {

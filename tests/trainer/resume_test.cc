@@ -1,12 +1,12 @@
 // Interrupted and resumed runs of the real program equal the straight run, bit for bit.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/stat.h>
 
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 
 #include "proto/checkpoint.pb.h"
 #include "tests/trainer/shape_dataset.h"
@@ -148,11 +148,9 @@ class InterruptTest : public ResumeTest {
  protected:
   // Sends `signal` once `steps` steps are logged; returns how the program ended.
   static ProgramResult Interrupt(const std::string& output, int signal, int steps) {
-    std::filesystem::create_directories(output);
-    const std::string log = output + "/log.jsonl";
-    EXPECT_EQ(mkfifo(log.c_str(), 0600), 0);
+    LogPipe log(output);
     RunningProgram program(Run(output) + Words{"--epochs", "5000"});
-    std::ifstream lines(log);
+    std::ifstream& lines = log.Lines();
     std::string line;
     for (int seen = 0; seen < steps && std::getline(lines, line);) {
       seen += line.find("\"kind\": \"step\"") != std::string::npos;
@@ -160,9 +158,7 @@ class InterruptTest : public ResumeTest {
     EXPECT_TRUE(program.pid() > 0 && kill(program.pid(), signal) == 0);
     while (std::getline(lines, line)) {
     }
-    const ProgramResult result = program.Wait();
-    std::filesystem::remove(log);
-    return result;
+    return program.Wait();
   }
 };
 
@@ -191,11 +187,9 @@ TEST_F(InterruptTest, SignalWritesACheckpointThatResumesBitForBit) {
 
 TEST_F(InterruptTest, SecondRunIntoTheSameFolderIsRefusedAndTheFirstGoesOn) {
   const std::string output = FreshPath("twice");
-  std::filesystem::create_directories(output);
-  const std::string log = output + "/log.jsonl";
-  ASSERT_EQ(mkfifo(log.c_str(), 0600), 0);
+  std::optional<LogPipe> log(output);
   RunningProgram first(Run(output) + Words{"--epochs", "5000"});
-  std::ifstream lines(log);
+  std::ifstream& lines = log->Lines();
   std::string line;
   ASSERT_TRUE(std::getline(lines, line));  // it has begun
   const ProgramResult second = RunTrainer(Run(output) + Words{"--overwrite"});
@@ -207,7 +201,7 @@ TEST_F(InterruptTest, SecondRunIntoTheSameFolderIsRefusedAndTheFirstGoesOn) {
   while (std::getline(lines, line)) {
   }
   EXPECT_EQ(first.Wait().exit_code, 130);
-  std::filesystem::remove(log);
+  log.reset();
   ExpectSuccess(RunTrainer(
       {dataset_, "--output", output, "--resume", "--epochs", "5001", "--limit-steps", "1"}));
 }

@@ -4,6 +4,7 @@
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 namespace shardmill {
 namespace {
@@ -70,6 +72,24 @@ std::string FreshPath(const std::string& name) {
   const std::string path = testing::TempDir() + "/" + name;
   std::filesystem::remove_all(path);
   return path;
+}
+
+LogPipe::LogPipe(const std::string& output) : path_(output + "/log.jsonl") {
+  std::filesystem::create_directories(output);
+  EXPECT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  reader_ = open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  EXPECT_GE(reader_, 0);
+}
+
+LogPipe::~LogPipe() {
+  if (reader_ >= 0) close(reader_);
+  std::filesystem::remove(path_);
+}
+
+std::ifstream& LogPipe::Lines() {
+  lines_.open(path_);
+  if (reader_ >= 0) close(std::exchange(reader_, -1));
+  return lines_;
 }
 
 std::vector<LogLine> ReadLog(const std::string& path) {

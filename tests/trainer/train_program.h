@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,24 @@ ProgramResult RunTrainer(const std::vector<std::string>& arguments);
 
 // A new, empty path under testing::TempDir().
 std::string FreshPath(const std::string& name);
+
+// log.jsonl in a new folder OUTPUT, as a pipe: the test sees each line as it is written, and the
+// program waits for the test.
+class LogPipe {
+ public:
+  explicit LogPipe(const std::string& output);
+  ~LogPipe();
+  LogPipe(const LogPipe&) = delete;
+  LogPipe& operator=(const LogPipe&) = delete;
+
+  // Waits until a program writes to it.
+  std::ifstream& Lines();
+
+ private:
+  const std::string path_;
+  int reader_ = -1;  // so that the program finds one, however late the test comes
+  std::ifstream lines_;
+};
 
 // One line of log.jsonl.
 struct LogLine {

@@ -1,7 +1,6 @@
 // The real shardmill-train in jobs of several ranks.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -325,15 +324,13 @@ struct DisturbedJob : MpiJobResult {
 };
 DisturbedJob Disturb(const Words& words, const std::string& output,
                      const std::function<void(const std::vector<pid_t>&)>& act) {
-  std::filesystem::create_directories(output);
-  const std::string log = output + "/log.jsonl";
-  EXPECT_EQ(mkfifo(log.c_str(), 0600), 0);
+  LogPipe log(output);
   DisturbedJob job;
   std::thread runs([&] {
     static_cast<MpiJobResult&>(job) =
         RunMpiJob(2, RankProgram("trainer/shardmill-train"), words + Words{"--epochs", "1000"});
   });
-  std::ifstream lines(log);
+  std::ifstream& lines = log.Lines();
   std::string line;
   for (int seen = 0; seen < 5 && std::getline(lines, line);) {
     seen += line.find("\"kind\": \"step\"") != std::string::npos;
@@ -344,7 +341,6 @@ DisturbedJob Disturb(const Words& words, const std::string& output,
   }
   runs.join();
   job.seconds_to_end = 1e-9 * static_cast<double>(job.end_nanoseconds - acted);
-  std::filesystem::remove(log);
   return job;
 }
 

@@ -49,13 +49,14 @@ void WriteScore(const char* key, const std::optional<double>& score, JsonWriter*
 
 }  // namespace
 
-Result<JsonlLog> JsonlLog::Open(const std::string& path, const char* mode) {
-  FILE* file = std::fopen(path.c_str(), mode);
+Result<JsonlLog> JsonlLog::Open(const std::string& path, LogStart start) {
+  ASSIGN_OR_RETURN(const int descriptor, OpenLog(path, start));
+  FILE* file = fdopen(descriptor, start == LogStart::kEmpty ? "w" : "a");
   if (file == nullptr) return ErrnoError(path + ": cannot open for writing", errno);
   return JsonlLog(path, file);
 }
 
-Result<JsonlLog> JsonlLog::Create(const std::string& path) { return Open(path, "w"); }
+Result<JsonlLog> JsonlLog::Create(const std::string& path) { return Open(path, LogStart::kEmpty); }
 
 Result<JsonlLog> JsonlLog::Continue(const std::string& path, uint64_t resume_step) {
   Result<std::string> text = ReadFile(path, kMaxLogBytes);
@@ -67,7 +68,7 @@ Result<JsonlLog> JsonlLog::Continue(const std::string& path, uint64_t resume_ste
     RETURN_IF_ERROR(file.Append(kept.data(), kept.size()));
     RETURN_IF_ERROR(file.Commit());
   }
-  return Open(path, "a");
+  return Open(path, LogStart::kAtEnd);
 }
 
 Status JsonlLog::WriteStart(uint64_t step, const std::function<void(JsonWriter*)>& add_members) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "reader/base/status.h"
+#include "trainer/logs/open_log.h"
 #include "trainer/logs/run_events.h"
 
 namespace shardmill {
@@ -42,7 +43,7 @@ class JsonlLog {
     void operator()(FILE* file) const { std::fclose(file); }
   };
   JsonlLog(std::string path, FILE* file) : path_(std::move(path)), file_(file) {}
-  static Result<JsonlLog> Open(const std::string& path, const char* mode);
+  static Result<JsonlLog> Open(const std::string& path, LogStart start);
   Status WriteLine(const std::string& line);
 
   std::string path_;

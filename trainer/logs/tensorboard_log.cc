@@ -1,6 +1,5 @@
 #include "trainer/logs/tensorboard_log.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "proto/tensorboard_event.pb.h"
 #include "reader/base/file.h"
 #include "reader/tf_record.h"
+#include "trainer/logs/open_log.h"
 
 namespace shardmill {
 namespace {
@@ -40,7 +40,12 @@ Result<std::vector<std::string>> OwnLogs(const std::string& folder) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if (name.rfind(kPrefix, 0) == 0 && EndsWith(name, kSuffix)) logs.push_back(at->path());
+    std::error_code unknown;
+    // A pipe of such a name is none, and reading it could wait for ever.
+    if (name.rfind(kPrefix, 0) == 0 && EndsWith(name, kSuffix) &&
+        fs::is_regular_file(at->path(), unknown)) {
+      logs.push_back(at->path());
+    }
   }
   if (error) return IoError(folder + ": cannot list the folder: " + error.message());
   std::sort(logs.begin(), logs.end());
@@ -124,8 +129,7 @@ TensorboardLog::TensorboardLog(TensorboardLog&& other) noexcept
     : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
 
 Result<TensorboardLog> TensorboardLog::Open(const std::string& path) {
-  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  if (file < 0) return ErrnoError(path + ": cannot open for writing", errno);
+  ASSIGN_OR_RETURN(const int file, OpenLog(path, LogStart::kAtEnd));
   TensorboardLog log(path, file);
   if (lseek(file, 0, SEEK_END) != 0) return log;
   proto::TensorboardEvent version;

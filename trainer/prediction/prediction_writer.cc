@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "reader/base/file.h"
+#include "trainer/logs/open_log.h"
 #include "trainer/prediction/pictures.h"
 
 namespace shardmill {
@@ -68,7 +69,8 @@ Result<std::unique_ptr<PredictionWriter>> PredictionWriter::Create(const Predict
   std::unique_ptr<PredictionWriter> writer(new PredictionWriter(options, scorer));
   if (scorer.task.kind == TaskKind::kClassification) {
     const std::string path = JoinPath(options.folder, "predictions.csv");
-    writer->table_.reset(std::fopen(path.c_str(), "w"));
+    ASSIGN_OR_RETURN(const int file, OpenLog(path, LogStart::kEmpty));
+    writer->table_.reset(fdopen(file, "w"));
     if (!writer->table_) return ErrnoError(path + ": cannot open for writing", errno);
     std::fprintf(writer->table_.get(), "key,class,name,probability\n");
   }

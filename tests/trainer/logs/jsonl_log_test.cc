@@ -1,8 +1,11 @@
 #include "trainer/logs/jsonl_log.h"
 
+#include <fcntl.h>
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -53,6 +56,18 @@ class JsonlLogTest : public testing::Test {
 
   std::string path_;
 };
+
+TEST_F(JsonlLogTest, PipeIsRefusedWhereNothingReadsIt) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  const Status refused = JsonlLog::Create(path_).status();
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.message().find(path_ + " is no regular file"), std::string::npos);
+  EXPECT_EQ(JsonlLog::Continue(path_, 1).status().code(), StatusCode::kInvalidArgument);
+  const int reader = open(path_.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  EXPECT_TRUE(JsonlLog::Create(path_).ok());
+  close(reader);
+}
 
 TEST_F(JsonlLogTest, OutlierLineHasTheLossItsDistanceAndTheRecords) {
   auto log = JsonlLog::Create(path_);

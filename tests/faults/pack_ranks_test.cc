@@ -230,5 +230,20 @@ TEST_F(PackRanks, UsageErrorIsToldOnce) {
   EXPECT_EQ(CountOf(job.output, "is not a size"), 1u) << job.output;
 }
 
+TEST_F(PackRanks, UsageErrorOfOneRankEndsTheJobWithItsName) {
+  for (const int rank : {0, 1}) {
+    Words words = {"-c",
+                   "test $OMPI_COMM_WORLD_RANK = " + std::to_string(rank) +
+                       " && exec \"$0\" \"$@\" --no-such; exec \"$0\" \"$@\"",
+                   RankProgram(kProgram)};
+    const Words pack = Pack(FreshPath("usage_" + std::to_string(rank)));
+    words.insert(words.end(), pack.begin(), pack.end());
+    const MpiJobResult job = RunMpiJob(2, "/bin/sh", words);
+    EXPECT_EQ(job.exit_code, 2) << job.output;
+    EXPECT_EQ(CountOf(job.output, "unknown option '--no-such'"), 1u) << job.output;
+    EXPECT_EQ(CountOf(job.output, "rank 1 of 2: unknown"), rank == 1 ? 1u : 0u) << job.output;
+  }
+}
+
 }  // namespace
 }  // namespace shardmill

@@ -236,7 +236,8 @@ void CommandLine::PrintHelp(const CLI::App& app) const {
 }
 
 int CommandLine::ReportUsageError(const std::string& message) {
-  Status error = InvalidArgumentError(message);
+  const std::string prefix = Prefix();
+  Status error = InvalidArgumentError(message + "\nTry '" + prefix + " --help'.");
   if (share_usage_error_) {
     const Result<int> end = share_usage_error_(error);
     if (end.ok()) return *end;
@@ -244,11 +245,7 @@ int CommandLine::ReportUsageError(const std::string& message) {
   } else if (silent_) {
     return kExitDone;  // see SetSilent
   }
-  const std::string prefix = Prefix();
   std::fprintf(stderr, "%s: error: %s\n", prefix.c_str(), error.message().c_str());
-  if (error.code() == StatusCode::kInvalidArgument) {
-    std::fprintf(stderr, "Try '%s --help'.\n", prefix.c_str());
-  }
   return ExitCode(error);
 }
 

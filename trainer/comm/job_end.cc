@@ -1,11 +1,13 @@
 #include "trainer/comm/job_end.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "reader/base/interrupt.h"
+#include "reader/console/terminal.h"
 
 namespace shardmill {
 namespace {
@@ -40,6 +42,12 @@ Status NamingTheSignal(const Status& status) {
   return status.WithContext(interrupt.message());
 }
 
+// What has been printed so far comes first.
+void Say(const Status& status) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "error: %s\n", EscapeControl(status.message(), KeepLineEnds::kYes).c_str());
+}
+
 }  // namespace
 
 Status AgreeOnStatus(Communicator* communicator, const Status& own, std::string_view name) {
@@ -69,12 +77,13 @@ Result<int> EndJob(Communicator* communicator, const Status& status, Known known
   if (status.code() == StatusCode::kCancelled) {
     if (const Status shared = ShareInterrupt(communicator); !shared.ok()) return ExitCode(shared);
   }
-  if (const Status closed = communicator->Close(); !closed.ok()) return ExitCode(closed);
-  if (status.ok()) return 0;
-  // Rank 0 speaks and gives the job its exit code. Were another rank to fail before it, mpirun
-  // would end rank 0 before it has spoken.
-  if (communicator->rank() == 0) return NamingTheSignal(status);
-  return 0;
+  // While all are still there: a launcher ends the others once one rank has failed.
+  if (!status.ok() && communicator->rank() == 0) Say(NamingTheSignal(status));
+  const Status closed = communicator->Close();
+  // Of the same code on each rank. One that leaves with 0 must have told mpirun first, which a busy
+  // machine does not always let it do in time: mpirun then calls that an improper end, of code 1.
+  if (!status.ok()) return ExitCodeAfterInterrupt(status);
+  return closed.ok() ? 0 : ExitCode(closed);
 }
 
 }  // namespace shardmill

@@ -20,8 +20,8 @@ enum class Known {
 };
 
 // Ends the job on this rank; the result is that of the command. With one rank: `status`. With
-// several: closes the communicator, or aborts the job where `status` is known here only; of an
-// error that all know of, rank 0 alone has something to print and fails, the others end with 0.
+// several: closes the communicator, or aborts the job where `status` is known here only. Errors are
+// printed here, one that all know of by rank 0; the result is the exit code, the same on all ranks.
 Result<int> EndJob(Communicator* communicator, const Status& status, Known known);
 
 }  // namespace shardmill

@@ -22,7 +22,7 @@ namespace {
 Result<int> TellOnce(const Launch& launch, const Status& error) {
   if (launch.rank == 0) return error;
   constexpr std::chrono::milliseconds kLook(20);
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   while (std::chrono::steady_clock::now() < end) {
     if (WasInterrupted()) return ExitCode(error);
     std::this_thread::sleep_for(kLook);

@@ -65,7 +65,10 @@ class SharedTrial {
                                            device.ops().HandleOf(device.graph_stream())};
     nccl_ = std::move(*NcclCommunicator::Create(parts, options));
   }
-  ~SharedTrial() { device.Close(); }
+  ~SharedTrial() {
+    doubling = &device.runtime();  // a trial that was started later may be gone
+    device.Close();
+  }
   Status Start() { return device.Start(nccl_.get()); }
   Status Train(int steps) {
     RETURN_IF_ERROR(Start());

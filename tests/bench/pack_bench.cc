@@ -27,7 +27,7 @@
 #include "tests/bench/decode_timing.h"
 #include "tests/bench/jpeg_pictures.h"
 #include "tests/bench/pack_stages.h"
-#include "tools/pack/layout.h"
+#include "tools/pack/layouts/layout.h"
 #include "tools/pack/set_sizes.h"
 
 namespace shardmill {

@@ -9,14 +9,14 @@
 #include "reader/base/checksum.h"
 #include "reader/codec.h"
 #include "tests/bench/decode_timing.h"
+#include "tools/pack/decode/image_decode.h"
 #include "tools/pack/decode/png_fast.h"
 #include "tools/pack/decode/png_inflate.h"
-#include "tools/pack/geometry.h"
-#include "tools/pack/image_decode.h"
-#include "tools/pack/label_decode.h"
-#include "tools/pack/measure.h"
-#include "tools/pack/sample_encoder.h"
-#include "tools/pack/source_file.h"
+#include "tools/pack/geometry/geometry.h"
+#include "tools/pack/inputs/source_file.h"
+#include "tools/pack/labels/label_decode.h"
+#include "tools/pack/records/measure.h"
+#include "tools/pack/records/sample_encoder.h"
 
 namespace shardmill {
 namespace {

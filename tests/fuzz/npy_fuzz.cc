@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/pack/npy_file.h"
+#include "tools/pack/inputs/npy_file.h"
 
 using namespace shardmill;  // NOLINT: a program of one function
 

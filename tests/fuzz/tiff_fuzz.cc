@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/pack/decode/tiff_image.h"
 #include "tools/pack/decode/tiff_read.h"
-#include "tools/pack/tiff_image.h"
 
 using namespace shardmill;  // NOLINT: a program of one function
 

@@ -9,12 +9,12 @@
 #include "reader/base/interrupt.h"
 #include "reader/base/ordered_pipeline.h"
 #include "reader/console/terminal.h"
-#include "tools/pack/file_format.h"
-#include "tools/pack/file_start.h"
-#include "tools/pack/image_decode.h"
-#include "tools/pack/input_fault.h"
-#include "tools/pack/label_read.h"
-#include "tools/pack/png_decode.h"
+#include "tools/pack/decode/file_format.h"
+#include "tools/pack/decode/image_decode.h"
+#include "tools/pack/decode/png_decode.h"
+#include "tools/pack/inputs/file_start.h"
+#include "tools/pack/inputs/input_fault.h"
+#include "tools/pack/labels/label_read.h"
 #include "tools/progress.h"
 
 namespace shardmill {

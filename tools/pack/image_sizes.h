@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reader/base/status.h"
-#include "tools/pack/input_set.h"
+#include "tools/pack/inputs/input_set.h"
 #include "tools/pack/pack_options.h"
 
 namespace shardmill {

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "reader/schema.h"
-#include "tools/pack/codec_choice.h"
-#include "tools/pack/layout.h"
-#include "tools/pack/placement.h"
-#include "tools/pack/raster.h"
-#include "tools/pack/split_plan.h"
+#include "tools/pack/geometry/placement.h"
+#include "tools/pack/inputs/split_plan.h"
+#include "tools/pack/layouts/layout.h"
+#include "tools/pack/records/codec_choice.h"
+#include "tools/pack/records/raster.h"
 
 namespace shardmill {
 

@@ -8,7 +8,7 @@
 #include "reader/names.h"
 #include "reader/serialize.h"
 #include "reader/shard_format.h"
-#include "tools/pack/value_map.h"
+#include "tools/pack/labels/value_map.h"
 #include "tools/random_stream.h"
 
 namespace shardmill {

@@ -13,10 +13,10 @@
 #include "reader/base/status.h"
 #include "reader/schema.h"
 #include "reader/shard_writer.h"
-#include "tools/pack/array_form.h"
-#include "tools/pack/input_set.h"
+#include "tools/pack/inputs/array_form.h"
+#include "tools/pack/inputs/input_set.h"
 #include "tools/pack/pack_options.h"
-#include "tools/pack/raster.h"
+#include "tools/pack/records/raster.h"
 
 namespace shardmill {
 

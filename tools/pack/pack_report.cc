@@ -8,7 +8,7 @@
 #include "reader/console/text_table.h"
 #include "reader/console/units.h"
 #include "reader/statistics.h"
-#include "tools/pack/unused_class.h"
+#include "tools/pack/labels/unused_class.h"
 #include "tools/text_by_file.h"
 
 namespace shardmill {

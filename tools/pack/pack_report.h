@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "tools/pack/input_set.h"
+#include "tools/pack/inputs/input_set.h"
+#include "tools/pack/output/set_writer.h"
 #include "tools/pack/pack_options.h"
 #include "tools/pack/pack_plan.h"
 #include "tools/pack/pack_result.h"
-#include "tools/pack/set_writer.h"
 #include "tools/pack/trial.h"
 
 namespace shardmill {

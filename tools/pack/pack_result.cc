@@ -4,7 +4,7 @@
 
 #include "reader/console/units.h"
 #include "reader/statistics.h"
-#include "tools/pack/finished_shard.h"
+#include "tools/pack/output/finished_shard.h"
 
 namespace shardmill {
 namespace {

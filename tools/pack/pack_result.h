@@ -8,9 +8,9 @@
 
 #include "proto/manifest.pb.h"
 #include "reader/base/status.h"
-#include "tools/pack/label_decode.h"
+#include "tools/pack/decode/rgb_convert.h"
+#include "tools/pack/labels/label_decode.h"
 #include "tools/pack/pack_plan.h"
-#include "tools/pack/rgb_convert.h"
 
 namespace shardmill {
 

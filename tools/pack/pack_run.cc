@@ -9,11 +9,11 @@
 #include "reader/base/interrupt.h"
 #include "reader/base/ordered_pipeline.h"
 #include "reader/console/terminal.h"
-#include "tools/pack/encoder_pool.h"
-#include "tools/pack/input_fault.h"
-#include "tools/pack/label_decode.h"
-#include "tools/pack/shard_sequence.h"
-#include "tools/pack/unknown_report.h"
+#include "tools/pack/inputs/input_fault.h"
+#include "tools/pack/labels/label_decode.h"
+#include "tools/pack/labels/unknown_report.h"
+#include "tools/pack/output/shard_sequence.h"
+#include "tools/pack/records/encoder_pool.h"
 #include "tools/progress.h"
 
 namespace shardmill {

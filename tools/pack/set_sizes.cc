@@ -8,8 +8,8 @@
 #include "reader/console/terminal.h"
 #include "reader/console/units.h"
 #include "tools/pack/image_sizes.h"
-#include "tools/pack/input_fault.h"
-#include "tools/pack/label_read.h"
+#include "tools/pack/inputs/input_fault.h"
+#include "tools/pack/labels/label_read.h"
 #include "tools/progress.h"
 
 namespace shardmill {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "reader/base/status.h"
-#include "tools/pack/input_set.h"
+#include "tools/pack/inputs/input_set.h"
 #include "tools/pack/pack_options.h"
 #include "tools/pack/pack_plan.h"
 

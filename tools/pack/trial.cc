@@ -7,8 +7,8 @@
 
 #include "reader/base/interrupt.h"
 #include "reader/base/ordered_pipeline.h"
-#include "tools/pack/encoder_pool.h"
-#include "tools/pack/input_fault.h"
+#include "tools/pack/inputs/input_fault.h"
+#include "tools/pack/records/encoder_pool.h"
 
 namespace shardmill {
 namespace {

@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "tests/tools/pack/list_testing.h"
-#include "tools/pack/layout.h"
+#include "tools/pack/layouts/layout.h"
 
 namespace shardmill {
 namespace {

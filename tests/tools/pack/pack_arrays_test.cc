@@ -10,7 +10,7 @@
 #include "proto/manifest.pb.h"
 #include "reader/verify.h"
 #include "tests/tools/pack/field_testing.h"
-#include "tests/tools/pack/npy_builder.h"
+#include "tests/tools/pack/inputs/npy_builder.h"
 
 namespace shardmill {
 namespace {

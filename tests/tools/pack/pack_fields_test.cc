@@ -9,9 +9,9 @@
 #include "proto/manifest.pb.h"
 #include "reader/verify.h"
 #include "tests/tools/pack/field_testing.h"
-#include "tools/pack/codec_choice.h"
-#include "tools/pack/image_decode.h"
-#include "tools/pack/measure.h"
+#include "tools/pack/decode/image_decode.h"
+#include "tools/pack/records/codec_choice.h"
+#include "tools/pack/records/measure.h"
 
 namespace shardmill {
 namespace {

@@ -12,8 +12,8 @@
 #include "reader/dataset.h"
 #include "tests/tools/pack/image_files.h"
 #include "tests/tools/pack/pack_fixture.h"
-#include "tools/pack/image_decode.h"
-#include "tools/pack/rgb_convert.h"
+#include "tools/pack/decode/image_decode.h"
+#include "tools/pack/decode/rgb_convert.h"
 #include "tools/random_stream.h"
 
 namespace shardmill {

@@ -7,7 +7,7 @@
 #include "reader/dataset.h"
 #include "tests/tools/pack/decode/tiff_builder.h"
 #include "tests/tools/pack/pack_testing.h"
-#include "tools/pack/raster.h"
+#include "tools/pack/records/raster.h"
 
 namespace shardmill {
 namespace {

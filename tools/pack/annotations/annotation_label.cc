@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tools/pack/class_label.h"
+#include "tools/pack/labels/class_label.h"
 
 namespace shardmill {
 

@@ -13,8 +13,8 @@
 
 #include "reader/base/status.h"
 #include "tools/pack/annotations/drawn_shapes.h"
-#include "tools/pack/label_decode.h"
-#include "tools/pack/label_rules.h"
+#include "tools/pack/labels/label_decode.h"
+#include "tools/pack/labels/label_rules.h"
 
 namespace shardmill {
 

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "tools/pack/annotations/annotation_label.h"
-#include "tools/pack/json_document.h"
+#include "tools/pack/inputs/json_document.h"
 
 namespace shardmill {
 namespace {

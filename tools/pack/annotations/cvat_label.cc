@@ -5,7 +5,7 @@
 
 #include "pugixml.hpp"
 #include "tools/pack/annotations/annotation_label.h"
-#include "tools/pack/text_lines.h"
+#include "tools/pack/inputs/text_lines.h"
 
 namespace shardmill {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "reader/base/status.h"
-#include "tools/pack/label_decode.h"
-#include "tools/pack/source_image.h"
+#include "tools/pack/decode/source_image.h"
+#include "tools/pack/labels/label_decode.h"
 
 namespace shardmill {
 

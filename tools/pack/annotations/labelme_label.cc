@@ -4,8 +4,8 @@
 
 #include "tools/pack/annotations/annotation_label.h"
 #include "tools/pack/annotations/base64.h"
-#include "tools/pack/image_decode.h"
-#include "tools/pack/json_document.h"
+#include "tools/pack/decode/image_decode.h"
+#include "tools/pack/inputs/json_document.h"
 
 namespace shardmill {
 namespace {

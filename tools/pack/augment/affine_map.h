@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/pack/source_image.h"
+#include "tools/pack/decode/source_image.h"
 
 namespace shardmill {
 

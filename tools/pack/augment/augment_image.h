@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tools/pack/augment/augmentation.h"
-#include "tools/pack/rgb_convert.h"
+#include "tools/pack/decode/rgb_convert.h"
 
 namespace shardmill {
 

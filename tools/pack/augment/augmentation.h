@@ -7,7 +7,7 @@
 
 #include "tools/pack/augment/affine_map.h"
 #include "tools/pack/augment/augment_options.h"
-#include "tools/pack/source_image.h"
+#include "tools/pack/decode/source_image.h"
 #include "tools/random_stream.h"
 
 namespace shardmill {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "reader/color_change.h"
-#include "tools/pack/pixel_sums.h"
+#include "tools/pack/records/pixel_sums.h"
 
 namespace shardmill {
 namespace {

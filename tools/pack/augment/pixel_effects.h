@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/pack/augment/augmentation.h"
-#include "tools/pack/source_image.h"
+#include "tools/pack/decode/source_image.h"
 
 namespace shardmill {
 

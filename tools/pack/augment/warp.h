@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tools/pack/augment/affine_map.h"
-#include "tools/pack/label_decode.h"
-#include "tools/pack/rgb_convert.h"
+#include "tools/pack/decode/rgb_convert.h"
+#include "tools/pack/labels/label_decode.h"
 
 namespace shardmill {
 

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "reader/base/file.h"
-#include "tools/pack/class_table.h"
-#include "tools/pack/file_format.h"
-#include "tools/pack/file_start.h"
+#include "tools/pack/decode/file_format.h"
+#include "tools/pack/inputs/file_start.h"
+#include "tools/pack/inputs/split_names.h"
+#include "tools/pack/inputs/text_lines.h"
+#include "tools/pack/labels/class_table.h"
 #include "tools/pack/layouts/class_folders.h"
 #include "tools/pack/layouts/folder_names.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/list_choice.h"
-#include "tools/pack/split_names.h"
-#include "tools/pack/text_lines.h"
 
 namespace shardmill {
 namespace {

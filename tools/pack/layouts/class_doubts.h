@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "tools/pack/folder_scan.h"
-#include "tools/pack/layout.h"
+#include "tools/pack/inputs/folder_scan.h"
+#include "tools/pack/layouts/layout.h"
 
 namespace shardmill {
 

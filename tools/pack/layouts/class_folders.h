@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/pack/layout.h"
+#include "tools/pack/layouts/layout.h"
 
 namespace shardmill {
 

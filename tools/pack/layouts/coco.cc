@@ -7,15 +7,15 @@
 #include "reader/base/file.h"
 #include "reader/names.h"
 #include "tools/pack/annotations/coco_index.h"
-#include "tools/pack/class_label.h"
-#include "tools/pack/file_format.h"
+#include "tools/pack/decode/file_format.h"
+#include "tools/pack/inputs/pairing.h"
+#include "tools/pack/inputs/record_key.h"
+#include "tools/pack/inputs/split_names.h"
+#include "tools/pack/labels/class_label.h"
+#include "tools/pack/labels/unused_class.h"
 #include "tools/pack/layouts/drawn_classes.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
-#include "tools/pack/pairing.h"
-#include "tools/pack/record_key.h"
-#include "tools/pack/split_names.h"
-#include "tools/pack/unused_class.h"
 
 namespace shardmill {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/pack/inputs/pairing.h"
+#include "tools/pack/inputs/split_names.h"
 #include "tools/pack/layouts/class_names.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
-#include "tools/pack/pairing.h"
-#include "tools/pack/split_names.h"
 
 namespace shardmill {
 namespace {

@@ -5,12 +5,12 @@
 
 #include "pugixml.hpp"
 #include "reader/base/file.h"
+#include "tools/pack/inputs/pairing.h"
+#include "tools/pack/inputs/record_key.h"
+#include "tools/pack/inputs/split_names.h"
 #include "tools/pack/layouts/drawn_classes.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
-#include "tools/pack/pairing.h"
-#include "tools/pack/record_key.h"
-#include "tools/pack/split_names.h"
 
 namespace shardmill {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "reader/names.h"
 #include "tools/pack/annotations/annotation_label.h"
-#include "tools/pack/class_label.h"
+#include "tools/pack/inputs/text_lines.h"
+#include "tools/pack/labels/class_label.h"
+#include "tools/pack/labels/unused_class.h"
 #include "tools/pack/layouts/layout_parts.h"
-#include "tools/pack/text_lines.h"
-#include "tools/pack/unused_class.h"
 
 namespace shardmill {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reader/base/status.h"
-#include "tools/pack/layout.h"
+#include "tools/pack/layouts/layout.h"
 
 namespace shardmill {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "tools/pack/text_lines.h"
+#include "tools/pack/inputs/text_lines.h"
 
 namespace shardmill {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "reader/base/file.h"
 #include "reader/names.h"
-#include "tools/pack/class_table.h"
-#include "tools/pack/file_format.h"
-#include "tools/pack/record_key.h"
-#include "tools/pack/split_names.h"
+#include "tools/pack/decode/file_format.h"
+#include "tools/pack/inputs/record_key.h"
+#include "tools/pack/inputs/split_names.h"
+#include "tools/pack/labels/class_table.h"
 
 namespace shardmill {
 namespace {

@@ -1,10 +1,10 @@
-// The layouts that exist, one file each; see tools/pack/layout.h.
+// The layouts that exist, one file each; see tools/pack/layouts/layout.h.
 #pragma once
 
 #include <string>
 
 #include "reader/base/status.h"
-#include "tools/pack/layout.h"
+#include "tools/pack/layouts/layout.h"
 
 namespace shardmill {
 

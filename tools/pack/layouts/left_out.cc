@@ -7,11 +7,11 @@
 #include <unordered_set>
 #include <utility>
 
-#include "tools/pack/file_format.h"
+#include "tools/pack/decode/file_format.h"
+#include "tools/pack/inputs/record_key.h"
+#include "tools/pack/inputs/split_names.h"
+#include "tools/pack/inputs/text_lines.h"
 #include "tools/pack/layouts/layout_parts.h"
-#include "tools/pack/record_key.h"
-#include "tools/pack/split_names.h"
-#include "tools/pack/text_lines.h"
 
 namespace shardmill {
 namespace {

@@ -6,9 +6,13 @@
 
 #include "reader/base/file.h"
 #include "reader/names.h"
-#include "tools/pack/class_label.h"
-#include "tools/pack/class_table.h"
-#include "tools/pack/file_format.h"
+#include "tools/pack/decode/file_format.h"
+#include "tools/pack/inputs/record_key.h"
+#include "tools/pack/inputs/split_names.h"
+#include "tools/pack/inputs/text_lines.h"
+#include "tools/pack/labels/class_label.h"
+#include "tools/pack/labels/class_table.h"
+#include "tools/pack/labels/unused_class.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/layouts/list_choice.h"
@@ -16,10 +20,6 @@
 #include "tools/pack/layouts/list_pairs.h"
 #include "tools/pack/layouts/list_rows.h"
 #include "tools/pack/layouts/listed_files.h"
-#include "tools/pack/record_key.h"
-#include "tools/pack/split_names.h"
-#include "tools/pack/text_lines.h"
-#include "tools/pack/unused_class.h"
 
 namespace shardmill {
 namespace {

@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "reader/base/file.h"
-#include "tools/pack/file_format.h"
+#include "tools/pack/decode/file_format.h"
+#include "tools/pack/inputs/split_names.h"
+#include "tools/pack/inputs/text_lines.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/list_pairs.h"
 #include "tools/pack/layouts/list_rows.h"
 #include "tools/pack/layouts/listed_files.h"
-#include "tools/pack/split_names.h"
-#include "tools/pack/text_lines.h"
 
 namespace shardmill {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "reader/base/status.h"
-#include "tools/pack/folder_scan.h"
-#include "tools/pack/layout.h"
+#include "tools/pack/inputs/folder_scan.h"
+#include "tools/pack/layouts/layout.h"
 
 namespace shardmill {
 

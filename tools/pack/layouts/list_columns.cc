@@ -4,8 +4,8 @@
 #include <iterator>
 #include <set>
 
-#include "tools/pack/file_format.h"
-#include "tools/pack/text_lines.h"
+#include "tools/pack/decode/file_format.h"
+#include "tools/pack/inputs/text_lines.h"
 
 namespace shardmill {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "reader/base/status.h"
-#include "tools/pack/folder_scan.h"
-#include "tools/pack/input_set.h"
+#include "tools/pack/inputs/folder_scan.h"
+#include "tools/pack/inputs/input_set.h"
 
 namespace shardmill {
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "reader/base/file.h"
-#include "tools/pack/file_format.h"
+#include "tools/pack/decode/file_format.h"
+#include "tools/pack/inputs/text_lines.h"
 #include "tools/pack/layouts/list_columns.h"
-#include "tools/pack/text_lines.h"
 
 namespace shardmill {
 namespace {

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "reader/base/file.h"
-#include "tools/pack/class_label.h"
+#include "tools/pack/inputs/record_key.h"
+#include "tools/pack/inputs/split_names.h"
+#include "tools/pack/inputs/text_lines.h"
+#include "tools/pack/labels/class_label.h"
 #include "tools/pack/layouts/class_doubts.h"
 #include "tools/pack/layouts/class_folders.h"
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/layouts/list_rows.h"
 #include "tools/pack/layouts/listed_files.h"
-#include "tools/pack/record_key.h"
-#include "tools/pack/split_names.h"
-#include "tools/pack/text_lines.h"
 
 namespace shardmill {
 namespace {

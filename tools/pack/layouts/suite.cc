@@ -2,11 +2,11 @@
 
 #include "reader/base/file.h"
 #include "reader/names.h"
-#include "tools/pack/class_table.h"
+#include "tools/pack/inputs/pairing.h"
+#include "tools/pack/inputs/split_names.h"
+#include "tools/pack/labels/class_table.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
-#include "tools/pack/pairing.h"
-#include "tools/pack/split_names.h"
 
 namespace shardmill {
 namespace {

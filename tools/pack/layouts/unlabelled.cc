@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "tools/pack/inputs/split_names.h"
+#include "tools/pack/inputs/text_lines.h"
 #include "tools/pack/layouts/folder_names.h"
 #include "tools/pack/layouts/layout_parts.h"
-#include "tools/pack/split_names.h"
-#include "tools/pack/text_lines.h"
 
 namespace shardmill {
 namespace {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "reader/base/status.h"
-#include "tools/pack/layout.h"
+#include "tools/pack/layouts/layout.h"
 
 namespace shardmill {
 

@@ -5,15 +5,15 @@
 #include <utility>
 
 #include "reader/base/file.h"
-#include "tools/pack/class_table.h"
-#include "tools/pack/file_format.h"
+#include "tools/pack/decode/file_format.h"
+#include "tools/pack/inputs/pairing.h"
+#include "tools/pack/inputs/record_key.h"
+#include "tools/pack/inputs/split_names.h"
+#include "tools/pack/inputs/text_lines.h"
+#include "tools/pack/labels/class_table.h"
 #include "tools/pack/layouts/class_names.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
-#include "tools/pack/pairing.h"
-#include "tools/pack/record_key.h"
-#include "tools/pack/split_names.h"
-#include "tools/pack/text_lines.h"
 
 namespace shardmill {
 namespace {

@@ -11,8 +11,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "tools/pack/decode/image_decode.h"
 #include "tools/pack/decode/png_fast.h"
-#include "tools/pack/image_decode.h"
 
 namespace shardmill {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "tests/tools/pack/decode/tiff_builder.h"
-#include "tools/pack/image_decode.h"
+#include "tools/pack/decode/image_decode.h"
 
 namespace shardmill {
 namespace {

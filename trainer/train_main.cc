@@ -6,7 +6,7 @@
 #include "reader/console/command_line.h"
 #include "trainer/comm/rank_guard.h"
 #include "trainer/comm/run_job.h"
-#include "trainer/train_command.h"
+#include "trainer/commands/train_command.h"
 
 namespace shardmill {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "reader/base/status.h"
-#include "trainer/model_spec.h"
-#include "trainer/tensor.h"
+#include "trainer/graph/model_spec.h"
+#include "trainer/graph/tensor.h"
 
 namespace shardmill {
 

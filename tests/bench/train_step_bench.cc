@@ -23,10 +23,10 @@
 #include "tests/bench/bench_clock.h"
 #include "tests/bench/onednn_kernel_times.h"
 #include "tests/trainer/random_tensor.h"
-#include "trainer/graph.h"
+#include "trainer/graph/graph.h"
 #include "trainer/models/model_catalog.h"
 #include "trainer/ops/onednn/onednn_backend.h"
-#include "trainer/optimizer.h"
+#include "trainer/optimization/optimizer.h"
 
 namespace shardmill {
 namespace {

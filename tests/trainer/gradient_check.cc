@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "tests/trainer/random_tensor.h"
+#include "trainer/graph/parameters.h"
 #include "trainer/layers/layer_factory.h"
-#include "trainer/parameters.h"
 
 namespace shardmill {
 namespace {

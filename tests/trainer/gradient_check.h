@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "trainer/graph/model_spec.h"
 #include "trainer/layers/layer.h"
-#include "trainer/model_spec.h"
 #include "trainer/ops/op_table.h"
 
 namespace shardmill {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trainer/counter_random.h"
+#include "trainer/graph/counter_random.h"
 
 namespace shardmill {
 

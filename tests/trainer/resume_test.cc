@@ -11,7 +11,7 @@
 #include "proto/checkpoint.pb.h"
 #include "tests/trainer/shape_dataset.h"
 #include "tests/trainer/train_program.h"
-#include "trainer/checkpoint.h"
+#include "trainer/checkpoint/checkpoint.h"
 
 namespace shardmill {
 namespace {

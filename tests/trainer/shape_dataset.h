@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "trainer/data_task.h"
+#include "trainer/data/data_task.h"
 
 namespace shardmill {
 

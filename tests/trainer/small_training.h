@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/trainer/random_tensor.h"
-#include "trainer/graph.h"
+#include "trainer/graph/graph.h"
 #include "trainer/models/unet.h"
 #include "trainer/ops/onednn/onednn_backend.h"
 

@@ -14,11 +14,11 @@
 #include <memory>
 
 #include "reader/base/status.h"
-#include "trainer/batch_rows.h"
 #include "trainer/comm/communicator.h"
-#include "trainer/graph.h"
-#include "trainer/metrics.h"
-#include "trainer/tensor.h"
+#include "trainer/data/batch_rows.h"
+#include "trainer/evaluation/metrics.h"
+#include "trainer/graph/graph.h"
+#include "trainer/graph/tensor.h"
 
 namespace shardmill {
 

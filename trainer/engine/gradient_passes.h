@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "reader/base/status.h"
-#include "trainer/batch_rows.h"
-#include "trainer/graph.h"
+#include "trainer/data/batch_rows.h"
+#include "trainer/graph/graph.h"
 
 namespace shardmill {
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "reader/base/status.h"
-#include "trainer/batch_rows.h"
 #include "trainer/cuda/step/device_confusion.h"
-#include "trainer/graph.h"
-#include "trainer/metrics.h"
+#include "trainer/data/batch_rows.h"
+#include "trainer/evaluation/metrics.h"
+#include "trainer/graph/graph.h"
 
 namespace shardmill {
 

@@ -9,7 +9,7 @@
 #include "reader/base/status.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/engine/batch_engine.h"
-#include "trainer/optimizer.h"
+#include "trainer/optimization/optimizer.h"
 
 namespace shardmill {
 

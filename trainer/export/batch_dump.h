@@ -6,7 +6,7 @@
 
 #include "reader/base/status.h"
 #include "trainer/comm/communicator.h"
-#include "trainer/data_feed.h"
+#include "trainer/data/data_feed.h"
 
 namespace shardmill {
 

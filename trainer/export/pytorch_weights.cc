@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "proto/checkpoint.pb.h"
-#include "trainer/weight_average.h"
+#include "trainer/optimization/weight_average.h"
 
 namespace shardmill {
 namespace {

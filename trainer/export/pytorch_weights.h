@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "reader/base/status.h"
-#include "trainer/checkpoint.h"
+#include "trainer/checkpoint/checkpoint.h"
 
 namespace shardmill {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "trainer/counter_random.h"
+#include "trainer/graph/counter_random.h"
 #include "trainer/layers/layer.h"
 
 namespace shardmill {

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "reader/base/status.h"
-#include "trainer/device_norm_sums.h"
-#include "trainer/model_spec.h"
+#include "trainer/graph/device_norm_sums.h"
+#include "trainer/graph/model_spec.h"
+#include "trainer/graph/parameters.h"
+#include "trainer/graph/phase.h"
+#include "trainer/graph/shared_sums.h"
 #include "trainer/ops/op_table.h"
-#include "trainer/parameters.h"
-#include "trainer/phase.h"
-#include "trainer/shared_sums.h"
 
 namespace shardmill {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "reader/base/status.h"
+#include "trainer/graph/model_spec.h"
+#include "trainer/graph/parameters.h"
 #include "trainer/layers/layer.h"
-#include "trainer/model_spec.h"
-#include "trainer/parameters.h"
 
 namespace shardmill {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/metrics.h"
+#include "trainer/evaluation/metrics.h"
 
 namespace shardmill {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "reader/base/file.h"
-#include "trainer/run_folder.h"
+#include "trainer/training/run_folder.h"
 
 namespace shardmill {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "reader/base/status.h"
-#include "trainer/model_spec.h"
+#include "trainer/graph/model_spec.h"
 
 namespace shardmill {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/model_spec.h"
+#include "trainer/graph/model_spec.h"
 
 namespace shardmill {
 

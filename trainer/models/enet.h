@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "trainer/model_spec.h"
+#include "trainer/graph/model_spec.h"
 
 namespace shardmill {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reader/base/status.h"
-#include "trainer/model_spec.h"
+#include "trainer/graph/model_spec.h"
 
 namespace shardmill {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "reader/base/status.h"
-#include "trainer/model_spec.h"
+#include "trainer/graph/model_spec.h"
 
 namespace shardmill {
 
@@ -21,7 +21,7 @@ Result<proto::Model> ReadModelFile(const std::string& path);
 std::string ModelText(const proto::Model& model);
 
 // The description with the numbers of a data set. InvalidArgument names the layer. Whether the
-// layers fit together is found by ResolveModel (trainer/resolved_model.h).
+// layers fit together is found by ResolveModel (trainer/graph/resolved_model.h).
 Result<ModelSpec> SpecOfModel(const proto::Model& model, int64_t input_channels, int64_t classes);
 // The last layer with channels of its own is said to have as many as there are classes.
 proto::Model ModelOfSpec(const ModelSpec& spec);

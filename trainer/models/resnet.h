@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "trainer/model_spec.h"
+#include "trainer/graph/model_spec.h"
 
 namespace shardmill {
 

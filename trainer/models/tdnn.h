@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "trainer/model_spec.h"
+#include "trainer/graph/model_spec.h"
 
 namespace shardmill {
 

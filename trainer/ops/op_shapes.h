@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "reader/base/status.h"
-#include "trainer/tensor.h"
+#include "trainer/graph/tensor.h"
 
 namespace shardmill {
 

@@ -18,8 +18,8 @@
 #include <string_view>
 
 #include "reader/base/status.h"
+#include "trainer/graph/tensor.h"
 #include "trainer/ops/op_shapes.h"
-#include "trainer/tensor.h"
 
 namespace shardmill {
 

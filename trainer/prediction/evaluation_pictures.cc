@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "reader/png_encode.h"
-#include "trainer/batch_rows.h"
-#include "trainer/data_feed.h"
+#include "trainer/data/batch_rows.h"
+#include "trainer/data/data_feed.h"
 #include "trainer/prediction/pictures.h"
 
 namespace shardmill {

@@ -8,8 +8,8 @@
 
 #include "reader/base/status.h"
 #include "reader/dataset.h"
-#include "trainer/data_task.h"
-#include "trainer/graph.h"
+#include "trainer/data/data_task.h"
+#include "trainer/graph/graph.h"
 #include "trainer/logs/run_events.h"
 
 namespace shardmill {

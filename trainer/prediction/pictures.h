@@ -9,8 +9,8 @@
 
 #include "reader/base/status.h"
 #include "reader/schema.h"
-#include "trainer/metrics.h"
-#include "trainer/tensor.h"
+#include "trainer/evaluation/metrics.h"
+#include "trainer/graph/tensor.h"
 
 namespace shardmill {
 

@@ -14,9 +14,9 @@
 
 #include "proto/record_meta.pb.h"
 #include "reader/base/status.h"
+#include "trainer/evaluation/scorer.h"
+#include "trainer/graph/tensor.h"
 #include "trainer/prediction/logit_canvas.h"
-#include "trainer/scorer.h"
-#include "trainer/tensor.h"
 
 namespace shardmill {
 

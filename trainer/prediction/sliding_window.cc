@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "trainer/batch_rows.h"
+#include "trainer/data/batch_rows.h"
 
 namespace shardmill {
 namespace {

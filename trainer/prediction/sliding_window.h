@@ -8,9 +8,9 @@
 #include "reader/base/status.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/engine/batch_engine.h"
-#include "trainer/graph.h"
+#include "trainer/graph/graph.h"
+#include "trainer/graph/tensor.h"
 #include "trainer/prediction/logit_canvas.h"
-#include "trainer/tensor.h"
 
 namespace shardmill {
 

@@ -12,7 +12,7 @@
 #include "reader/base/status.h"
 #include "tests/bench/first_question/color_labels.h"
 #include "tools/dump/picture.h"
-#include "trainer/tensor.h"
+#include "trainer/graph/tensor.h"
 
 namespace shardmill {
 

@@ -4,7 +4,7 @@
 
 #include "proto/manifest.pb.h"
 #include "trainer/models/model_catalog.h"
-#include "trainer/network.h"
+#include "trainer/training/network.h"
 
 namespace shardmill {
 namespace {

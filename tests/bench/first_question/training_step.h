@@ -9,10 +9,10 @@
 
 #include "reader/base/status.h"
 #include "reader/dataset.h"
-#include "trainer/data_task.h"
+#include "trainer/data/data_task.h"
 #include "trainer/device.h"
-#include "trainer/graph.h"
-#include "trainer/optimizer.h"
+#include "trainer/graph/graph.h"
+#include "trainer/optimization/optimizer.h"
 
 namespace shardmill {
 

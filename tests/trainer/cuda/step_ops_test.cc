@@ -16,8 +16,8 @@
 #include "tests/trainer/tensor_near.h"
 #include "trainer/cuda/ops/host_backend.h"
 #include "trainer/cuda/ops/kernel_ops.h"
-#include "trainer/metrics.h"
-#include "trainer/optimizer.h"
+#include "trainer/evaluation/metrics.h"
+#include "trainer/optimization/optimizer.h"
 
 namespace shardmill {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "tests/trainer/allocation_counter.h"
 #include "tests/trainer/small_training.h"
-#include "trainer/optimizer.h"
-#include "trainer/resolved_model.h"
+#include "trainer/graph/resolved_model.h"
+#include "trainer/optimization/optimizer.h"
 
 namespace shardmill {
 namespace {

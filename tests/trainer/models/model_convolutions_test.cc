@@ -1,4 +1,4 @@
-#include "trainer/model_convolutions.h"
+#include "trainer/graph/model_convolutions.h"
 
 #include <gtest/gtest.h>
 

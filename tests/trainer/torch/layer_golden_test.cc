@@ -9,11 +9,11 @@
 #include "proto/model.pb.h"
 #include "tests/trainer/tensor_near.h"
 #include "tests/trainer/torch/golden_file.h"
+#include "trainer/graph/parameters.h"
 #include "trainer/layers/layer_factory.h"
 #include "trainer/models/model_file.h"
 #include "trainer/ops/onednn/onednn_backend.h"
 #include "trainer/ops/reference/reference_backend.h"
-#include "trainer/parameters.h"
 
 namespace shardmill {
 namespace {

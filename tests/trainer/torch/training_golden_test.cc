@@ -9,14 +9,14 @@
 #include "proto/model.pb.h"
 #include "tests/trainer/tensor_near.h"
 #include "tests/trainer/torch/golden_file.h"
-#include "trainer/graph.h"
+#include "trainer/graph/graph.h"
 #include "trainer/models/model_catalog.h"
 #include "trainer/models/model_file.h"
-#include "trainer/network.h"
 #include "trainer/ops/onednn/onednn_backend.h"
 #include "trainer/ops/reference/reference_backend.h"
-#include "trainer/optimizer.h"
-#include "trainer/schedule.h"
+#include "trainer/optimization/optimizer.h"
+#include "trainer/optimization/schedule.h"
+#include "trainer/training/network.h"
 
 namespace shardmill {
 namespace {

@@ -11,10 +11,10 @@
 
 #include "proto/checkpoint.pb.h"
 #include "tests/trainer/small_training.h"
-#include "trainer/checkpoint.h"
+#include "trainer/checkpoint/checkpoint.h"
 #include "trainer/export/safetensors.h"
 #include "trainer/models/model_catalog.h"
-#include "trainer/network.h"
+#include "trainer/training/network.h"
 
 namespace shardmill {
 namespace {

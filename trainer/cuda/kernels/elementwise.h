@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "trainer/counter_random.h"
 #include "trainer/cuda/kernels/group.h"
+#include "trainer/graph/counter_random.h"
+#include "trainer/graph/tensor.h"
 #include "trainer/ops/op_shapes.h"
-#include "trainer/tensor.h"
 
 namespace shardmill {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "trainer/cuda/kernels/bfloat16.h"
-#include "trainer/tensor.h"
+#include "trainer/graph/tensor.h"
 
 namespace shardmill {
 

@@ -5,7 +5,7 @@
 
 #include "trainer/cuda/kernels/divisor.h"
 #include "trainer/cuda/kernels/group.h"
-#include "trainer/tensor.h"
+#include "trainer/graph/tensor.h"
 
 namespace shardmill {
 

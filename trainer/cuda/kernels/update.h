@@ -8,7 +8,7 @@
 
 #include "trainer/cuda/kernels/cross_entropy.h"
 #include "trainer/cuda/kernels/group.h"
-#include "trainer/optimizer_rule.h"
+#include "trainer/optimization/optimizer_rule.h"
 
 namespace shardmill {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "trainer/graph_step.h"
+#include "trainer/graph/graph_step.h"
 
 namespace shardmill {
 

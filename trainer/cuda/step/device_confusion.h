@@ -6,8 +6,8 @@
 
 #include "reader/base/status.h"
 #include "trainer/cuda/ops/device_op_table.h"
-#include "trainer/graph.h"
-#include "trainer/metrics.h"
+#include "trainer/evaluation/metrics.h"
+#include "trainer/graph/graph.h"
 
 namespace shardmill {
 

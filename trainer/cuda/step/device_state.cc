@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trainer/weight_average.h"
+#include "trainer/optimization/weight_average.h"
 
 namespace shardmill {
 namespace {

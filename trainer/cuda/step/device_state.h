@@ -7,8 +7,8 @@
 
 #include "reader/base/status.h"
 #include "trainer/cuda/ops/device_op_table.h"
-#include "trainer/optimizer.h"
-#include "trainer/parameters.h"
+#include "trainer/graph/parameters.h"
+#include "trainer/optimization/optimizer.h"
 
 namespace shardmill {
 

@@ -27,7 +27,6 @@
 #include <vector>
 
 #include "reader/base/status.h"
-#include "trainer/batch_rows.h"
 #include "trainer/comm/gradient_buckets.h"
 #include "trainer/cuda/comm/device_communicator.h"
 #include "trainer/cuda/ops/device_op_table.h"
@@ -38,9 +37,10 @@
 #include "trainer/cuda/step/rank_norm_sums.h"
 #include "trainer/cuda/step/step_block.h"
 #include "trainer/cuda/step/step_passes.h"
-#include "trainer/graph.h"
-#include "trainer/graph_step.h"
-#include "trainer/optimizer.h"
+#include "trainer/data/batch_rows.h"
+#include "trainer/graph/graph.h"
+#include "trainer/graph/graph_step.h"
+#include "trainer/optimization/optimizer.h"
 
 namespace shardmill {
 

@@ -8,9 +8,9 @@
 
 #include "trainer/cuda/step/device_step.h"
 #include "trainer/cuda/step/input_moves.h"
-#include "trainer/input_augmentation.h"
-#include "trainer/network.h"
-#include "trainer/step_memory_of.h"
+#include "trainer/data/input_augmentation.h"
+#include "trainer/training/network.h"
+#include "trainer/training/step_memory_of.h"
 
 namespace shardmill {
 namespace {

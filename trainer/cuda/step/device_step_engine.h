@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "reader/base/status.h"
-#include "trainer/step_engine.h"
-#include "trainer/train_setup.h"
+#include "trainer/training/step_engine.h"
+#include "trainer/training/train_setup.h"
 
 namespace shardmill {
 

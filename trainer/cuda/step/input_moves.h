@@ -10,7 +10,7 @@
 #include "reader/base/status.h"
 #include "reader/batch.h"
 #include "trainer/cuda/kernels/input.h"
-#include "trainer/data_task.h"
+#include "trainer/data/data_task.h"
 
 namespace shardmill {
 

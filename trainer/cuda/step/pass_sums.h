@@ -9,7 +9,7 @@
 #include "reader/base/status.h"
 #include "trainer/cuda/ops/device_op_table.h"
 #include "trainer/cuda/step/step_block.h"
-#include "trainer/parameters.h"
+#include "trainer/graph/parameters.h"
 
 namespace shardmill {
 

@@ -7,7 +7,7 @@
 
 #include "trainer/cuda/comm/device_communicator.h"
 #include "trainer/cuda/ops/device_op_table.h"
-#include "trainer/device_norm_sums.h"
+#include "trainer/graph/device_norm_sums.h"
 
 namespace shardmill {
 

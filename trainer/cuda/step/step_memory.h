@@ -5,8 +5,8 @@
 #include <string>
 
 #include "reader/base/status.h"
-#include "trainer/graph.h"
-#include "trainer/optimizer.h"
+#include "trainer/graph/graph.h"
+#include "trainer/optimization/optimizer.h"
 
 namespace shardmill {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer/batch_rows.h"
 #include "trainer/cuda/kernels/input.h"
+#include "trainer/data/batch_rows.h"
 
 namespace shardmill {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "trainer/tensor.h"
+#include "trainer/graph/tensor.h"
 
 namespace shardmill {
 

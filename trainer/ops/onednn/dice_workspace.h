@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "trainer/graph/tensor.h"
 #include "trainer/ops/onednn/parallel.h"
-#include "trainer/tensor.h"
 
 namespace shardmill {
 

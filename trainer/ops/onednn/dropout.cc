@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "trainer/counter_random.h"
+#include "trainer/graph/counter_random.h"
 #include "trainer/ops/onednn/onednn_ops.h"
 #include "trainer/ops/onednn/parallel.h"
 

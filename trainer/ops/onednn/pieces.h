@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "trainer/graph/tensor.h"
 #include "trainer/ops/onednn/parallel.h"
 #include "trainer/ops/onednn/period.h"
-#include "trainer/tensor.h"
 
 namespace shardmill {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "trainer/counter_random.h"
+#include "trainer/graph/counter_random.h"
 #include "trainer/ops/reference/element.h"
 #include "trainer/ops/reference/reference_ops.h"
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "trainer/graph/tensor.h"
 #include "trainer/ops/op_shapes.h"
-#include "trainer/tensor.h"
 
 namespace shardmill {
 

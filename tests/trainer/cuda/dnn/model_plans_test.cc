@@ -8,7 +8,7 @@
 
 #include "tests/trainer/cuda/dnn/device_files.h"
 #include "trainer/cuda/dnn/convolution_plans.h"
-#include "trainer/model_convolutions.h"
+#include "trainer/graph/model_convolutions.h"
 #include "trainer/models/model_catalog.h"
 
 namespace shardmill {

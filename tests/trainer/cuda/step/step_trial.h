@@ -15,8 +15,8 @@
 #include "trainer/cuda/simulated/simulated_ops.h"
 #include "trainer/cuda/step/device_step.h"
 #include "trainer/engine/gradient_passes.h"
-#include "trainer/network.h"
-#include "trainer/weight_average.h"
+#include "trainer/optimization/weight_average.h"
+#include "trainer/training/network.h"
 
 namespace shardmill {
 

@@ -1,0 +1,168 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "reader/base/file.h"
+#include "reader/console/json_writer.h"
+#include "reader/console/option_types.h"
+#include "reader/console/terminal.h"
+#include "reader/console/text_table.h"
+#include "reader/console/units.h"
+#include "trainer/comm/run_job.h"
+#include "trainer/commands/model_options.h"
+#include "trainer/commands/train_command.h"
+#include "trainer/cuda/plugin_library.h"
+#include "trainer/graph/model_convolutions.h"
+
+namespace shardmill {
+namespace {
+
+constexpr uint64_t kMaxDescriptionBytes = 1 << 20;
+constexpr ConvolutionPass kPasses[] = {ConvolutionPass::kForward, ConvolutionPass::kBackwardData,
+                                       ConvolutionPass::kBackwardWeights};
+
+struct PlanOptions {
+  ModelOptions model;
+  std::string device_file;
+  std::string cache;
+  uint64_t batch = 8;
+  ImageSize images = {352, 480};
+  std::vector<std::string> math = {"bf16", "tf32", "f32"};
+  bool deterministic = false;
+  bool json = false;
+};
+
+std::vector<MathMode> ModesOf(const std::vector<std::string>& names) {
+  std::vector<MathMode> modes;
+  for (const MathMode mode : {MathMode::kBf16, MathMode::kTf32, MathMode::kF32}) {
+    for (const std::string& name : names) {
+      if (name != MathModeName(mode)) continue;
+      modes.push_back(mode);
+      break;
+    }
+  }
+  return modes;
+}
+
+std::string BytesText(int64_t bytes) { return FormatBytes(static_cast<uint64_t>(bytes)); }
+
+void PrintTable(const std::vector<ModelConvolution>& convolutions, const PlanReport& report) {
+  using Align = TextTable::Align;
+  TextTable table({{"layer", Align::kLeft},
+                   {"math", Align::kLeft},
+                   {"bias", Align::kLeft},
+                   {"forward", Align::kRight},
+                   {"data gradient", Align::kRight},
+                   {"weight gradient", Align::kRight}});
+  for (const PlanRow& row : report.rows) {
+    const ModelConvolution& convolution = convolutions[row.shape];
+    std::vector<std::string> cells = {EscapeControl(convolution.layer), MathModeName(row.math)};
+    cells.push_back(!convolution.shape.bias ? "none" : row.adds_bias ? "fused" : "apart");
+    for (const int64_t bytes : row.workspace_bytes) {
+      cells.push_back(row.status.ok() ? BytesText(bytes) : "no plan");
+    }
+    table.AddRow(std::move(cells));
+  }
+  std::printf("%s", table.ToString(0, WantsColor(stdout)).c_str());
+  std::printf("%s, %s: %s plans built, %s from the cache; the table shows their workspaces\n",
+              EscapeControl(report.device).c_str(), report.library.c_str(),
+              FormatCount(static_cast<uint64_t>(report.numbers.built)).c_str(),
+              FormatCount(static_cast<uint64_t>(report.numbers.loaded)).c_str());
+}
+
+void PrintRow(const ModelConvolution& convolution, const PlanRow& row, JsonWriter* json) {
+  json->BeginObject();
+  json->Key("layer").String(convolution.layer);
+  json->Key("math").String(MathModeName(row.math));
+  json->Key("bias").Bool(convolution.shape.bias);
+  json->Key("bias_fused").Bool(row.adds_bias);
+  json->Key("found").Bool(row.status.ok());
+  json->Key("workspace_bytes").BeginArray();
+  for (const int64_t bytes : row.workspace_bytes) json->Number(bytes);
+  json->EndArray();
+  json->EndObject();
+}
+
+void PrintJson(const std::vector<ModelConvolution>& convolutions, const PlanReport& report) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("device").String(report.device);
+  json.Key("library").String(report.library);
+  json.Key("built").Number(report.numbers.built);
+  json.Key("loaded").Number(report.numbers.loaded);
+  json.Key("passes").BeginArray();
+  for (const ConvolutionPass pass : kPasses) json.String(PassName(pass));
+  json.EndArray();
+  json.Key("convolutions").BeginArray();
+  for (const PlanRow& row : report.rows) PrintRow(convolutions[row.shape], row, &json);
+  json.EndArray();
+  json.EndObject();
+  std::printf("%s", json.Take().c_str());
+}
+
+Result<PlanRequest> RequestOf(const PlanOptions& options,
+                              const std::vector<ModelConvolution>& convolutions) {
+  PlanRequest request;
+  ASSIGN_OR_RETURN(request.device_json, ReadFile(options.device_file, kMaxDescriptionBytes));
+  request.device_file = options.device_file;
+  request.cache_path = options.cache;
+  for (const ModelConvolution& convolution : convolutions) {
+    request.shapes.push_back(convolution.shape);
+  }
+  request.modes = ModesOf(options.math);
+  request.deterministic = options.deterministic;
+  return request;
+}
+
+Result<int> RunPlan(const PlanOptions& options) {
+  ASSIGN_OR_RETURN(const ModelSpec spec, SpecOf(options.model));
+  const Shape images = {static_cast<int64_t>(options.batch), options.images.height,
+                        options.images.width, spec.input_channels};
+  ASSIGN_OR_RETURN(const auto convolutions, ConvolutionsOf(spec, images));
+  ASSIGN_OR_RETURN(const PlanRequest request, RequestOf(options, convolutions));
+  ASSIGN_OR_RETURN(const CudaPlugin* plugin, OpenCudaPlugin());
+  ASSIGN_OR_RETURN(const PlanReport report, plugin->prepare_plans(request));
+  if (!report.note.empty()) std::fprintf(stderr, "note: %s\n", report.note.c_str());
+  options.json ? PrintJson(convolutions, report) : PrintTable(convolutions, report);
+  for (const PlanRow& row : report.rows) {
+    if (row.status.ok()) continue;
+    return UnavailableError("layer \"" + convolutions[row.shape].layer +
+                            "\": " + row.status.message());
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void AddPlanCommand(CommandLine* commands) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* app = commands->Add(
+      "plan", "Prepares the convolutions of a model for a GPU, which need not be there.",
+      [options] {
+        return RunAlone("plan", [&options](Communicator*) { return RunPlan(*options); });
+      });
+  app->add_option("--model", options->model.model, "Name of a model, or a file")
+      ->required()
+      ->type_name("MODEL");
+  app->add_option("--device-description", options->device_file,
+                  "Properties of the GPU, as in trainer/cuda/dnn/devices")
+      ->required()
+      ->type_name("FILE.json");
+  app->add_option("--plan-cache", options->cache, "File to keep the plans in")->type_name("FILE");
+  AddUnsigned(app, "--batch", &options->batch, 1 << 20, "Images per step and GPU");
+  AddImageSize(app, "--size", &options->images, "Height and width of the images");
+  AddModelSize(app, &options->model);
+  app->add_option("--math", options->math, "Which arithmetic")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"bf16", "tf32", "f32"}).description(""))
+      ->capture_default_str()
+      ->type_name("bf16,tf32,f32");
+  app->add_flag("--deterministic", options->deterministic, "Only plans that repeat their bits");
+  app->add_flag("--json", options->json, "Results on stdout as one JSON object");
+}
+
+}  // namespace shardmill

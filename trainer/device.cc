@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <cstdio>
 #include <utility>
 
 #include "proto/checkpoint.pb.h"
@@ -47,6 +48,7 @@ Result<std::unique_ptr<OpTable>> OpenCudaOps(const DeviceRequest& request, Devic
   wanted.deterministic = request.deterministic;
   wanted.plan_cache = request.plan_cache;
   wanted.was_interrupted = WasInterrupted;
+  wanted.say = [](const std::string& note) { std::fprintf(stderr, "note: %s\n", note.c_str()); };
   ASSIGN_OR_RETURN(auto ops, cuda.plugin->create_ops(wanted, &device->notice));
   device->name = cuda.name;
   device->device_ops = ops.get();

@@ -24,7 +24,7 @@ class LayerUnderTest {
     SHARDMILL_CHECK(parameters_.Allocate(ops, options.seed).ok());
     RandomizeParameters();
     context_ = {ops, stream_.get(), &parameters_, 0.1, 1e-5};
-    layer_ = Value(PrepareLayer(spec, entries, shapes, &context_));
+    layer_ = Value(PrepareLayer(spec, entries, {shapes}, &context_));
     const int64_t outputs = layer_->OutputShape().Elements();
     for (size_t i = 0; i < shapes.size(); ++i) {
       const std::string name = "input" + std::to_string(i);

@@ -50,20 +50,39 @@ std::vector<MathMode> ModesOf(const std::vector<std::string>& names) {
 
 std::string BytesText(int64_t bytes) { return FormatBytes(static_cast<uint64_t>(bytes)); }
 
+// What forward ends in, and how much of that its plan does.
+std::string EndingText(const ConvolutionShape& shape, const PlanRow& row) {
+  const bool activates = shape.activation != Activation::kNone;
+  if (!shape.bias && !activates) return "none";
+  const std::string what = !activates ? "bias" : shape.bias ? "bias, ReLU" : "ReLU";
+  const bool whole = row.adds_bias == shape.bias && row.activates == activates;
+  const bool part = row.adds_bias || row.activates;
+  return what + (whole ? " fused" : part ? " fused in part" : " apart");
+}
+
+const char* PhaseName(const ConvolutionShape& shape) {
+  return shape.forward_only ? "evaluation" : "training";
+}
+
 void PrintTable(const std::vector<ModelConvolution>& convolutions, const PlanReport& report) {
   using Align = TextTable::Align;
   TextTable table({{"layer", Align::kLeft},
                    {"math", Align::kLeft},
-                   {"bias", Align::kLeft},
+                   {"phase", Align::kLeft},
+                   {"end of forward", Align::kLeft},
                    {"forward", Align::kRight},
                    {"data gradient", Align::kRight},
                    {"weight gradient", Align::kRight}});
   for (const PlanRow& row : report.rows) {
     const ModelConvolution& convolution = convolutions[row.shape];
     std::vector<std::string> cells = {EscapeControl(convolution.layer), MathModeName(row.math)};
-    cells.push_back(!convolution.shape.bias ? "none" : row.adds_bias ? "fused" : "apart");
-    for (const int64_t bytes : row.workspace_bytes) {
-      cells.push_back(row.status.ok() ? BytesText(bytes) : "no plan");
+    cells.push_back(PhaseName(convolution.shape));
+    cells.push_back(EndingText(convolution.shape, row));
+    for (int pass = 0; pass < 3; ++pass) {
+      const bool is_wanted = pass == 0 || !convolution.shape.forward_only;
+      cells.push_back(!is_wanted        ? ""
+                      : row.status.ok() ? BytesText(row.workspace_bytes[pass])
+                                        : "no plan");
     }
     table.AddRow(std::move(cells));
   }
@@ -78,11 +97,16 @@ void PrintRow(const ModelConvolution& convolution, const PlanRow& row, JsonWrite
   json->BeginObject();
   json->Key("layer").String(convolution.layer);
   json->Key("math").String(MathModeName(row.math));
+  json->Key("phase").String(PhaseName(convolution.shape));
   json->Key("bias").Bool(convolution.shape.bias);
   json->Key("bias_fused").Bool(row.adds_bias);
+  json->Key("activation").Bool(convolution.shape.activation != Activation::kNone);
+  json->Key("activation_fused").Bool(row.activates);
   json->Key("found").Bool(row.status.ok());
   json->Key("workspace_bytes").BeginArray();
-  for (const int64_t bytes : row.workspace_bytes) json->Number(bytes);
+  for (int pass = 0; pass < (convolution.shape.forward_only ? 1 : 3); ++pass) {
+    json->Number(row.workspace_bytes[pass]);
+  }
   json->EndArray();
   json->EndObject();
 }
@@ -122,7 +146,9 @@ Result<int> RunPlan(const PlanOptions& options) {
   ASSIGN_OR_RETURN(const ModelSpec spec, SpecOf(options.model));
   const Shape images = {static_cast<int64_t>(options.batch), options.images.height,
                         options.images.width, spec.input_channels};
-  ASSIGN_OR_RETURN(const auto convolutions, ConvolutionsOf(spec, images));
+  ASSIGN_OR_RETURN(auto convolutions, ConvolutionsOf(spec, images, Phase::kTraining));
+  ASSIGN_OR_RETURN(const auto evaluated, ConvolutionsOf(spec, images, Phase::kEvaluation));
+  convolutions.insert(convolutions.end(), evaluated.begin(), evaluated.end());
   ASSIGN_OR_RETURN(const PlanRequest request, RequestOf(options, convolutions));
   ASSIGN_OR_RETURN(const CudaPlugin* plugin, OpenCudaPlugin());
   ASSIGN_OR_RETURN(const PlanReport report, plugin->prepare_plans(request));

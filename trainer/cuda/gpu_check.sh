@@ -280,6 +280,7 @@ on_gpu() { # NAME TEST
   tests "$1" 60 "$here/cuda_ops_test" "--gtest_filter=OnGpu.$2"
 }
 on_gpu "convolutions" ConvolutionsAgreeWithTheReference
+on_gpu "fused = unfused" FusedConvolutionsAgreeWithUnfused
 on_gpu "training beside the host" TrainingGoesAsOnTheHost
 on_gpu "eager = captured" WholeStepsTrainAsOnTheHostAndCapturedAsEager
 on_gpu "passes over one batch" PassesTrainAsOnTheHostAndCapturedAsEager

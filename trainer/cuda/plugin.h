@@ -23,7 +23,7 @@ inline constexpr char kCudaPluginFile[] = "libshardmill_cuda.so";
 inline constexpr char kCudaPluginEntry[] = "ShardmillCudaPlugin";
 
 // Raise it whenever anything below changes.
-constexpr uint32_t kCudaPluginVersion = 6;
+constexpr uint32_t kCudaPluginVersion = 7;
 
 // Plans to be prepared for a device that need not be there.
 struct PlanRequest {
@@ -38,10 +38,10 @@ struct PlanRequest {
 struct PlanRow {
   int shape = 0;  // of the request
   MathMode math = MathMode::kF32;
-  // By ConvolutionPass: the bytes of workspace.
+  // By ConvolutionPass: the bytes of workspace; of a shape for forward only just the first.
   int64_t workspace_bytes[3] = {};
-  bool adds_bias = false;  // the forward plan does
-  Status status;           // not OK: there are no plans
+  bool adds_bias = false, activates = false;  // the forward plan does
+  Status status;                              // not OK: there are no plans
 };
 
 // Plans that cuDNN was asked for, that came from the file, and that were in the file but not
@@ -63,6 +63,8 @@ struct CudaOpsRequest {
   bool deterministic = false;
   std::string plan_cache;               // empty: plans are kept in memory only
   bool (*was_interrupted)() = nullptr;  // see CreateDeviceRuntime
+  // Told what happens during the run and is no error; may be null.
+  void (*say)(const std::string& note) = nullptr;
 };
 
 struct CudaPlugin {

@@ -11,8 +11,11 @@ PlanRow RowOf(const Result<ConvolutionPlanSet>& set) {
   PlanRow row;
   row.status = set.status();
   if (!set.ok()) return row;
-  row.adds_bias = set->adds_bias;
-  for (int i = 0; i < 3; ++i) row.workspace_bytes[i] = set->plans[i]->workspace_bytes();
+  row.adds_bias = set->AddsBias();
+  row.activates = set->Activates();
+  for (int i = 0; i < 3; ++i) {
+    if (set->plans[i] != nullptr) row.workspace_bytes[i] = set->plans[i]->workspace_bytes();
+  }
   return row;
 }
 

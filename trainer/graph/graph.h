@@ -33,6 +33,7 @@ struct GraphOptions {
   std::vector<float> image_deviation;
   double batch_norm_momentum = 0.1;  // share of the newest batch in the running statistics
   double batch_norm_epsilon = 1e-5;
+  bool fuse = true;  // run layers as one where that is possible: the same but for rounding
 };
 
 struct LossOptions {

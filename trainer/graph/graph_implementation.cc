@@ -47,6 +47,7 @@ Status Graph::Implementation::Initialize(const ModelSpec& model, const GraphOpti
   context_ = {ops_, stream_.get(), &parameters_, options.batch_norm_momentum,
               options.batch_norm_epsilon};
   context_.seed = options.seed;
+  context_.fuses = options.fuse;
   ASSIGN_OR_RETURN(sums_, DeviceBuffer::Create(ops_, 4 * sizeof(double)));
   RETURN_IF_ERROR(UploadNormalization(options));
   SetProfiling(false);

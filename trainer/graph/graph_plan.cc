@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "trainer/graph/layer_fusion.h"
 #include "trainer/layers/layer_factory.h"
 
 namespace shardmill {
@@ -22,20 +23,29 @@ Result<std::unique_ptr<GraphPlan>> GraphPlan::Create(const ResolvedModel* model,
 
 Status GraphPlan::PrepareLayers(const Shape& images) {
   shapes_ = {images};
-  for (const ResolvedLayer& layer : model_->layers) {
-    std::vector<Shape> inputs;
-    for (const int value : layer.inputs) inputs.push_back(shapes_[value]);
-    if (layer.pool_layer >= 0) {
-      inputs.push_back(shapes_[model_->layers[layer.pool_layer].inputs.front()]);
-    }
-    if (layer.spec.kind == LayerKind::kCropToImages) inputs.push_back(images);
+  fusions_ = context_->fuses ? FuseLayers(*model_, phase_) : std::vector<LayerFusion>(Layers());
+  for (int i = 0; i < Layers(); ++i) {
     Run run;
-    ASSIGN_OR_RETURN(run.layer, PrepareLayer(layer.spec, layer.parameters, inputs, context_));
+    ASSIGN_OR_RETURN(run.layer, PrepareLayerOf(i));
     shapes_.push_back(run.layer->OutputShape());
     runs_.push_back(std::move(run));
   }
   takes_padding_ = CheckTakesPadding();
   return OkStatus();
+}
+
+Result<std::unique_ptr<Layer>> GraphPlan::PrepareLayerOf(int number) const {
+  const ResolvedLayer& layer = model_->layers[number];
+  LayerPlace place;
+  place.phase = phase_;
+  place.fusion = fusions_[number];
+  if (place.fusion.norm >= 0) place.norm = &model_->layers[place.fusion.norm].parameters;
+  for (const int value : layer.inputs) place.inputs.push_back(shapes_[value]);
+  if (layer.pool_layer >= 0) {
+    place.inputs.push_back(shapes_[model_->layers[layer.pool_layer].inputs.front()]);
+  }
+  if (layer.spec.kind == LayerKind::kCropToImages) place.inputs.push_back(shapes_.front());
+  return PrepareLayer(layer.spec, layer.parameters, place, context_);
 }
 
 Status GraphPlan::CheckTakesPadding() const {
@@ -90,6 +100,7 @@ void GraphPlan::PlaceValues() {
   for (int i = 0; i < Layers(); ++i) {
     const int first = ForwardTime(i);
     const int last = std::max(first, LastRead(i + 1));
+    SHARDMILL_CHECK(fusions_[i].absorbed_by < 0 || RunsInPlace(i));
     if (RunsInPlace(i)) {
       value_blocks_.push_back(value_blocks_[model_->layers[i].inputs.front()]);
       arena_.Extend(value_blocks_.back(), first, last);
@@ -187,6 +198,7 @@ Status GraphPlan::Forward(int layer) {
   if (Status status = runs_[layer].layer->Forward(phase_, TensorsOf(layer)); !status.ok()) {
     return status.WithContext("layer \"" + model_->layers[layer].spec.name + "\"");
   }
+  if (fusions_[layer].absorbed_by >= 0) return OkStatus();
   return ZeroPadding(layer + 1, values_[layer + 1]);
 }
 

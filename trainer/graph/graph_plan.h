@@ -68,6 +68,7 @@ class GraphPlan {
       : model_(model), context_(context), phase_(phase) {}
 
   Status PrepareLayers(const Shape& images);
+  Result<std::unique_ptr<Layer>> PrepareLayerOf(int layer) const;
   void PlaceValues();
   void PlaceGradients();
   void PlaceGradientsOfInputs(int layer);
@@ -90,6 +91,7 @@ class GraphPlan {
   const LayerContext* context_;
   Phase phase_;
   ArenaPlan arena_;
+  std::vector<LayerFusion> fusions_;
   std::vector<Run> runs_;
   Status takes_padding_;
   std::vector<Shape> shapes_;         // per value

@@ -32,14 +32,15 @@ bool IsConvolution(const ResolvedLayer& layer) {
 
 }  // namespace
 
-Result<std::vector<ModelConvolution>> ConvolutionsOf(const ModelSpec& spec, const Shape& images) {
+Result<std::vector<ModelConvolution>> ConvolutionsOf(const ModelSpec& spec, const Shape& images,
+                                                     Phase phase) {
   ParameterStore store;
   ASSIGN_OR_RETURN(const ResolvedModel model, ResolveModel(spec, &store));
   ConvolutionRecorder recorder;
   LayerContext context;
   context.ops = &recorder;
   context.parameters = &store;
-  RETURN_IF_ERROR(GraphPlan::Create(&model, &context, images, Phase::kTraining).status());
+  RETURN_IF_ERROR(GraphPlan::Create(&model, &context, images, phase).status());
 
   std::vector<ModelConvolution> convolutions;
   for (const ResolvedLayer& layer : model.layers) {

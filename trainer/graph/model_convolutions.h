@@ -6,6 +6,7 @@
 
 #include "reader/base/status.h"
 #include "trainer/graph/model_spec.h"
+#include "trainer/graph/phase.h"
 #include "trainer/ops/op_shapes.h"
 
 namespace shardmill {
@@ -13,11 +14,12 @@ namespace shardmill {
 struct ModelConvolution {
   std::string layer;
   ConvolutionShape shape;
-  bool needs_data_gradient = false;  // not the first layers
+  bool needs_data_gradient = false;  // in training; not the first layers
 };
 
-// In the order of the layers. InvalidArgument when the model is not sound or the images are too
-// small for it.
-Result<std::vector<ModelConvolution>> ConvolutionsOf(const ModelSpec& model, const Shape& images);
+// In the order of the layers, with what forward ends in: see FuseLayers. InvalidArgument when the
+// model is not sound or the images are too small for it.
+Result<std::vector<ModelConvolution>> ConvolutionsOf(const ModelSpec& model, const Shape& images,
+                                                     Phase phase = Phase::kTraining);
 
 }  // namespace shardmill

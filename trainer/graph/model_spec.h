@@ -47,6 +47,11 @@ struct LayerSpec {
   bool whole_channels = false;  // drops channels of an image instead of single elements
 };
 
+// What a kRelu does.
+inline Activation ReluOf(const LayerSpec& relu) {
+  return relu.activation == Activation::kNone ? Activation::kRelu : relu.activation;
+}
+
 // kConcat takes inputs of unequal height and width: the first gives the size, the others share
 // its top left corner and are cropped, or padded with zeros, at the bottom and the right. So a
 // U-Net takes any size that its pooling layers can halve, not only multiples of 16. kAdd does the

@@ -146,6 +146,10 @@ void* ParameterStore::value_at(int parameter) const {
   return AtElement(values_, info.offset, ops_->element_type());
 }
 
+const void* ParameterStore::master_at(int parameter) const {
+  return AtElement(values_, parameters_[parameter].offset, ops_->element_type());
+}
+
 void* ParameterStore::gradient_at(int parameter) const {
   return AtElement(gradients_, parameters_[parameter].offset, ops_->element_type());
 }

@@ -87,6 +87,7 @@ class ParameterStore {
   // The same for any element type: the address of one entry in its buffer. Of convolution weights
   // it is what convolutions read: of bf16 where elements are.
   void* value_at(int parameter) const;
+  const void* master_at(int parameter) const;  // in values(), whatever convolutions read
   void* gradient_at(int parameter) const;
   void* statistic_at(int statistic) const;
 

@@ -36,6 +36,7 @@ struct LayerContext {
   ParameterStore* parameters = nullptr;
   double batch_norm_momentum = 0.1;
   double batch_norm_epsilon = 1e-5;
+  bool fuses = true;  // see FuseLayers
   // When this graph sees only a part of each batch: what adds the parts. Else null.
   SharedSums* shared_sums = nullptr;
   // What adds batch norm's sums on the device instead; else null.
@@ -54,6 +55,15 @@ struct LayerContext {
   bool IsPadded(const Shape& shape) const {
     return lengths != nullptr && shape.h == 1 && shape.w == frames;
   }
+};
+
+// What the forward pass of a layer does for the layers behind it, or leaves to one before it.
+struct LayerFusion {
+  // Of a convolution.
+  Activation activation = Activation::kNone;  // that it applies
+  int norm = -1;  // layer whose batch norm it does, by running statistics
+  // The layer whose forward pass does that of this one; -1: it does its own.
+  int absorbed_by = -1;
 };
 
 // Addresses of one layer's tensors; inputs in the order of the LayerSpec.

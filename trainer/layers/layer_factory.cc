@@ -4,11 +4,13 @@
 #include <string>
 #include <utility>
 
+#include "trainer/layers/absorbed_layer.h"
 #include "trainer/layers/add_layer.h"
 #include "trainer/layers/batch_norm_layer.h"
 #include "trainer/layers/concat_layer.h"
 #include "trainer/layers/convolution_layer.h"
 #include "trainer/layers/dropout_layer.h"
+#include "trainer/layers/folded_convolution_layer.h"
 #include "trainer/layers/pooling_layers.h"
 #include "trainer/layers/prelu_layer.h"
 #include "trainer/layers/relu_layer.h"
@@ -133,22 +135,31 @@ Result<std::unique_ptr<Layer>> PrepareStatisticsPool(const Shape& input,
   return std::unique_ptr<Layer>(new StatisticsPoolLayer(input, context));
 }
 
+Result<std::unique_ptr<Layer>> PrepareConvolution(const LayerSpec& spec,
+                                                  const LayerParameters& parameters,
+                                                  const LayerPlace& place,
+                                                  const LayerContext* context) {
+  ConvolutionShape shape = ConvolutionShapeOf(spec, place.inputs.front());
+  shape.activation = place.fusion.activation;
+  shape.forward_only = place.phase == Phase::kEvaluation;
+  if (place.norm == nullptr) return ConvolutionLayer::Create(shape, parameters, context);
+  return FoldedConvolutionLayer::Create(shape, parameters, *place.norm, context);
+}
+
 Result<std::unique_ptr<Layer>> PrepareByKind(const LayerSpec& spec,
                                              const LayerParameters& parameters,
-                                             const std::vector<Shape>& inputs,
-                                             const LayerContext* context) {
+                                             const LayerPlace& place, const LayerContext* context) {
+  const std::vector<Shape>& inputs = place.inputs;
   const Shape& input = inputs.front();
   switch (spec.kind) {
     case LayerKind::kConvolution:
     case LayerKind::kTransposedConvolution:
-      return ConvolutionLayer::Create(ConvolutionShapeOf(spec, input), parameters, context);
+      return PrepareConvolution(spec, parameters, place, context);
     case LayerKind::kBatchNorm:
       return std::unique_ptr<Layer>(
           new BatchNormLayer(spec.name, input, spec.activation, parameters, context));
     case LayerKind::kRelu:
-      return std::unique_ptr<Layer>(new ReluLayer(
-          input, spec.activation == Activation::kNone ? Activation::kRelu : spec.activation,
-          context));
+      return std::unique_ptr<Layer>(new ReluLayer(input, ReluOf(spec), context));
     case LayerKind::kPrelu:
       return std::unique_ptr<Layer>(new PreluLayer(input, parameters, context));
     case LayerKind::kMaxPool:
@@ -213,11 +224,11 @@ LayerParameters DeclareParameters(const LayerSpec& spec, int64_t input_channels,
 
 Result<std::unique_ptr<Layer>> PrepareLayer(const LayerSpec& spec,
                                             const LayerParameters& parameters,
-                                            const std::vector<Shape>& inputs,
-                                            const LayerContext* context) {
-  auto layer = PrepareByKind(spec, parameters, inputs, context);
+                                            const LayerPlace& place, const LayerContext* context) {
+  auto layer = PrepareByKind(spec, parameters, place, context);
   if (!layer.ok()) return layer.status().WithContext("layer \"" + spec.name + "\"");
-  return layer;
+  if (place.fusion.absorbed_by < 0) return layer;
+  return std::unique_ptr<Layer>(new AbsorbedLayer(std::move(*layer)));
 }
 
 }  // namespace shardmill

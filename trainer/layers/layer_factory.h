@@ -20,12 +20,19 @@ Result<int64_t> OutputChannels(const LayerSpec& spec, const std::vector<int64_t>
 LayerParameters DeclareParameters(const LayerSpec& spec, int64_t input_channels,
                                   ParameterStore* store);
 
-// Prepares a layer for inputs of these shapes; for a kMaxUnpool followed by the input of the
-// kMaxPool that it undoes, whose window is that of `spec`, for a kCropToImages
-// by the images. `context` must outlive it.
+// What a layer is prepared for.
+struct LayerPlace {
+  // Of its inputs; for a kMaxUnpool followed by the input of the kMaxPool that it undoes, whose
+  // window is that of the spec, for a kCropToImages by the images.
+  std::vector<Shape> inputs;
+  Phase phase = Phase::kTraining;
+  LayerFusion fusion = {};
+  const LayerParameters* norm = nullptr;  // of the layer fusion.norm; null: there is none
+};
+
+// `context` must outlive the layer.
 Result<std::unique_ptr<Layer>> PrepareLayer(const LayerSpec& spec,
                                             const LayerParameters& parameters,
-                                            const std::vector<Shape>& inputs,
-                                            const LayerContext* context);
+                                            const LayerPlace& place, const LayerContext* context);
 
 }  // namespace shardmill

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -24,6 +25,21 @@ void AdviseHugePages(void* memory, size_t size) {
   const uintptr_t end = (reinterpret_cast<uintptr_t>(memory) + size) / kPage * kPage;
   if (end < begin + 2 * kHugePage) return;
   madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+}
+
+template <typename T>
+void Fold(const BatchNormFold& fold, T* weights, T* bias) {
+  const auto at = [](const void* numbers, int64_t i) { return static_cast<const T*>(numbers)[i]; };
+  const int64_t taps = fold.weights_per_channel;
+  for (int64_t c = 0; c < fold.channels; ++c) {
+    const double factor =
+        at(fold.scale, c) / std::sqrt(static_cast<double>(at(fold.variance, c)) + fold.epsilon);
+    const double own = fold.bias == nullptr ? 0.0 : at(fold.bias, c);
+    bias[c] = static_cast<T>(at(fold.shift, c) + (own - at(fold.mean, c)) * factor);
+    for (int64_t i = c * taps; i < (c + 1) * taps; ++i) {
+      weights[i] = static_cast<T>(at(fold.weights, i) * factor);
+    }
+  }
 }
 
 }  // namespace
@@ -61,6 +77,16 @@ Status HostOps::CopyToHost(Stream&, const void* memory, int64_t bytes, void* hos
 
 Status HostOps::SetZero(Stream&, int64_t bytes, void* memory) {
   if (bytes > 0) std::memset(memory, 0, static_cast<size_t>(bytes));
+  return OkStatus();
+}
+
+Status HostOps::FoldBatchNorm(Stream&, const BatchNormFold& fold, void* weights, void* bias) {
+  if (element_type() == ElementType::kF64) {
+    Fold(fold, static_cast<double*>(weights), static_cast<double*>(bias));
+  } else {
+    SHARDMILL_CHECK(element_type() == ElementType::kF32);
+    Fold(fold, static_cast<float*>(weights), static_cast<float*>(bias));
+  }
   return OkStatus();
 }
 

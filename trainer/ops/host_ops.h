@@ -18,6 +18,9 @@ class HostOps : public OpTable {
   Status CopyFromHost(Stream& stream, const void* host, int64_t bytes, void* memory) override;
   Status CopyToHost(Stream& stream, const void* memory, int64_t bytes, void* host) override;
   Status SetZero(Stream& stream, int64_t bytes, void* memory) override;
+  // In double.
+  Status FoldBatchNorm(Stream& stream, const BatchNormFold& fold, void* weights,
+                       void* bias) override;
 };
 
 }  // namespace shardmill

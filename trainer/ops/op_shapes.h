@@ -20,6 +20,11 @@ struct Window {
 // A square window with equal padding on all sides.
 Window SquareWindow(int64_t kernel, int64_t stride, int64_t pad, int64_t dilation = 1);
 
+enum class Activation { kNone, kRelu, kRelu6 };
+
+// The largest value that an activation lets pass; infinity when there is none.
+double ActivationCeiling(Activation activation);
+
 // Weights are [out_channels, kernel_h, kernel_w, input.c / groups] for both directions. The
 // transposed convolution maps an input element to the window of outputs that a convolution with
 // the same numbers would have read for it.
@@ -30,6 +35,9 @@ struct ConvolutionShape {
   int64_t groups = 1;
   bool transposed = false;
   bool bias = false;
+  // What forward ends in, behind the bias. The gradients are those of what stands before it.
+  Activation activation = Activation::kNone;
+  bool forward_only = false;  // nobody will ask for gradients
 
   Shape Output() const;
   int64_t WeightElements() const;
@@ -45,11 +53,6 @@ struct PoolShape {
   Shape Output() const;
   Status Check() const;  // also: at most 255 elements per window, padding smaller than the kernel
 };
-
-enum class Activation { kNone, kRelu, kRelu6 };
-
-// The largest value that an activation lets pass; infinity when there is none.
-double ActivationCeiling(Activation activation);
 
 // Enlarges height and width by whole factors. Pixel centres lie at + 0.5: bilinear upsampling of a
 // coordinate o reads (o + 0.5) / factor - 0.5, edges repeated.

@@ -39,7 +39,7 @@ class ConvolutionOp {
  public:
   virtual ~ConvolutionOp() = default;
   virtual int64_t WorkspaceBytes() const = 0;  // enough for each of the three
-  // `bias` is null when the shape has none.
+  // y = activation(convolution + bias). `bias` is null when the shape has none.
   virtual Status Forward(Stream& stream, const void* x, const void* weights, const void* bias,
                          void* y, void* workspace) = 0;
   virtual Status BackwardData(Stream& stream, const void* dy, const void* weights, void* dx,
@@ -60,6 +60,21 @@ struct BatchNormCall {
   const void* scale = nullptr;
   const void* shift = nullptr;
   void* workspace = nullptr;
+};
+
+// A batch norm by fixed statistics behind a convolution, to be folded into its numbers. All vectors
+// have `channels` elements, of f32 (f64 of such tables) like the weights, whatever the element
+// type.
+struct BatchNormFold {
+  int64_t channels = 0;  // that the convolution makes
+  int64_t weights_per_channel = 0;
+  double epsilon = 1e-5;
+  const void* weights = nullptr;
+  const void* bias = nullptr;  // null: the convolution has none
+  const void* mean = nullptr;
+  const void* variance = nullptr;
+  const void* scale = nullptr;
+  const void* shift = nullptr;
 };
 
 // The sums of BatchNormBackwardSums and how many pixels they are of: more than the pixels of the
@@ -152,6 +167,10 @@ class OpTable {
                                         void* running_mean, void* running_variance) = 0;
   // y = activation((x - mean) / sqrt(variance + epsilon) * scale + shift); `y` may be `x`.
   virtual Status BatchNormForward(Stream& stream, const BatchNormCall& norm, void* y) = 0;
+  // The weights, of the element type, and the bias with which the convolution alone makes what it
+  // and the batch norm make together.
+  virtual Status FoldBatchNorm(Stream& stream, const BatchNormFold& fold, void* weights,
+                               void* bias) = 0;
   // dshift = sum of g, dscale = sum of g * normalised x, where g is dy behind the activation
   // (zero where the activation is constant; `y` may be null for kNone).
   virtual Status BatchNormBackwardSums(Stream& stream, const BatchNormCall& norm, const void* y,

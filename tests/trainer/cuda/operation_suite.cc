@@ -71,6 +71,26 @@ void RunChannels(SuiteTensors* t, const Shape& shape) {
   t->Keep("batch norm gradient", dy, size);
 }
 
+// With and without a bias of the convolution; one weight per channel, and many.
+void RunFolding(SuiteTensors* t, const Shape& shape) {
+  BatchNormFold fold;
+  fold.channels = shape.c;
+  fold.mean = t->Vector("mean", shape.c);
+  fold.variance = t->PositiveVector("variance", shape.c);
+  fold.scale = t->Vector("scale", shape.c);
+  fold.shift = t->Vector("shift", shape.c);
+  for (const int64_t taps : {int64_t{1}, shape.h * shape.w}) {
+    fold.weights_per_channel = taps;
+    fold.weights = t->Vector("weights", shape.c * taps);
+    fold.bias = taps == 1 ? nullptr : t->Vector("bias", shape.c);
+    void* weights = t->Output(shape.c * taps);
+    float* bias = t->NewVector(shape.c);
+    Succeed(t->ops().FoldBatchNorm(t->stream(), fold, weights, bias));
+    t->Keep("folded weights", weights, shape.c * taps);
+    t->KeepVector("folded bias", bias, shape.c);
+  }
+}
+
 void RunPrelu(SuiteTensors* t, const Shape& shape) {
   OpTable& ops = t->ops();
   const int64_t size = shape.Elements();
@@ -216,6 +236,7 @@ std::vector<SuiteResult> RunOperations(OpTable* ops, const Shape& shape, SuiteLa
   SuiteTensors tensors(ops);
   RunElementwise(&tensors, shape);
   RunChannels(&tensors, shape);
+  RunFolding(&tensors, shape);
   RunPrelu(&tensors, shape);
   RunPools(&tensors, shape);
   RunUpsampling(&tensors, shape);

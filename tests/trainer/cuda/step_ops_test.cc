@@ -149,7 +149,7 @@ TEST_F(StepOpsTest, ConfusionNamesTheFirstWrongLabel) {
 }
 
 template <typename T>
-void ExpectBiasAndItsGradient(ElementType type) {
+void ExpectBiasAndItsGradient(ElementType type, Activation activation) {
   KernelOps<HostKernelBackend> backend(type, KernelOrder::kDescending);
   const auto stream = std::move(backend.CreateStream()).value();
   for (const Shape& shape : {Shape{1, 1, 1, 1}, Shape{2, 9, 7, 5}, Shape{1, 40, 41, 16}}) {
@@ -161,13 +161,15 @@ void ExpectBiasAndItsGradient(ElementType type) {
     Floats sums(shape.c);
     std::vector<double> workspace(FoldBytes<VectorFold, T>(shape) / 8);
     ASSERT_TRUE(SumChannels(backend, *stream, shape, y.data(), sums.data(), workspace.data()).ok());
-    ASSERT_TRUE(AddBias(backend, *stream, shape, bias.data(), y.data()).ok());
+    ASSERT_TRUE(AddBias(backend, *stream, shape, activation, bias.data(), y.data()).ok());
     for (int64_t c = 0; c < shape.c; ++c) {
       double sum = 0, size = 0;
       for (size_t i = c; i < y.size(); i += shape.c) {
         sum += ToFloat(before[i]);
         size += std::abs(ToFloat(before[i]));
-        EXPECT_EQ(ToFloat(y[i]), Rounded<T>(ToFloat(before[i]) + bias[c]));
+        const float value = ToFloat(before[i]) + bias[c];
+        EXPECT_EQ(ToFloat(y[i]),
+                  Rounded<T>(activation == Activation::kNone ? value : std::max(value, 0.0f)));
       }
       EXPECT_NEAR(sums[c], sum, kSumTolerance * size);
     }
@@ -175,8 +177,8 @@ void ExpectBiasAndItsGradient(ElementType type) {
 }
 
 TEST(ConvolutionBias, IsAddedAndItsGradientIsTheSum) {
-  ExpectBiasAndItsGradient<float>(ElementType::kF32);
-  ExpectBiasAndItsGradient<Bfloat16>(ElementType::kBf16);
+  ExpectBiasAndItsGradient<float>(ElementType::kF32, Activation::kNone);
+  ExpectBiasAndItsGradient<Bfloat16>(ElementType::kBf16, Activation::kRelu);
 }
 
 // A batch of three-channel images with labels, and what the input kernel makes of it.

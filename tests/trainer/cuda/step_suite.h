@@ -158,7 +158,8 @@ class StepSuite {
       using T = decltype(zero);
       void* workspace = tensors_.Workspace(FoldBytes<VectorFold, T>(shape));
       RETURN_IF_ERROR(SumChannels(backend_, tensors_.stream(), shape, As<T>(y), sums, workspace));
-      return AddBias(backend_, tensors_.stream(), shape, bias, static_cast<T*>(y));
+      return AddBias(backend_, tensors_.stream(), shape, Activation::kRelu6, bias,
+                     static_cast<T*>(y));
     }));
     tensors_.KeepVector("sums of channels", sums, shape.c);
     tensors_.Keep("with bias", y, shape.Elements());

@@ -26,6 +26,22 @@ TEST(ConvolutionsOf, ListsTheLayersWithTheirShapes) {
   EXPECT_TRUE(head.needs_data_gradient);
 }
 
+TEST(ConvolutionsOf, EvaluationFoldsBatchNormAndActivationIn) {
+  const auto spec = BuildModel(*FindModel("resnet18"), {3, 1000, 0, 0});
+  ASSERT_TRUE(spec.ok());
+  for (const Phase phase : {Phase::kTraining, Phase::kEvaluation}) {
+    const bool evaluates = phase == Phase::kEvaluation;
+    const auto convolutions = ConvolutionsOf(*spec, {64, 224, 224, 3}, phase);
+    ASSERT_TRUE(convolutions.ok()) << convolutions.status().ToString();
+    ASSERT_EQ(convolutions->size(), 21u);
+    const ConvolutionShape& first = convolutions->front().shape;
+    EXPECT_EQ(first.forward_only, evaluates);
+    EXPECT_EQ(first.bias, evaluates);
+    EXPECT_EQ(first.activation, evaluates ? Activation::kRelu : Activation::kNone);
+    EXPECT_EQ(convolutions->back().shape.activation, Activation::kNone);
+  }
+}
+
 TEST(ConvolutionsOf, ImagesThatAreTooSmallAreInvalidArgument) {
   const auto spec = BuildModel(*FindModel("unet"), {3, 12, 0, 0});
   ASSERT_TRUE(spec.ok());

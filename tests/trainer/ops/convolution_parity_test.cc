@@ -18,6 +18,28 @@ TEST_P(ConvolutionParity, AgreesWithReference) {
   }
 }
 
+TEST_P(ConvolutionParity, EndsInAnActivation) {
+  BackendPair backends;
+  for (const bool bias : {false, true}) {
+    ConvolutionShape shape = ShapeOf(GetParam(), bias);
+    shape.activation = bias ? Activation::kRelu6 : Activation::kRelu;
+    ExpectConvolutionParity(shape, kSumTolerance, &backends.candidate);
+  }
+}
+
+TEST_P(ConvolutionParity, ForwardAloneIsTheSame) {
+  BackendPair backends;
+  ConvolutionShape shape = ShapeOf(GetParam(), /*bias=*/true);
+  shape.activation = Activation::kRelu;
+  const Floats x = RandomTensor<float>(shape.input.Elements(), 1, "x");
+  const Floats weights = RandomTensor<float>(shape.WeightElements(), 1, "weights");
+  const Floats bias = RandomTensor<float>(shape.out_channels, 1, "bias");
+  const Floats dy(shape.Output().Elements());
+  const Floats whole = backends.candidate.Convolution(shape, x, weights, bias, dy).y;
+  shape.forward_only = true;
+  EXPECT_EQ(backends.candidate.Convolution(shape, x, weights, bias, dy).y, whole);
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, ConvolutionParity, testing::ValuesIn(kConvolutionCases),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -38,7 +38,8 @@ class OpRunner {
   OpTable& ops() { return *ops_; }
   Stream& stream() { return *stream_; }
 
-  // All three directions; `bias` is used where the shape has one.
+  // All three directions, or forward only where the shape is for that; `bias` is used where the
+  // shape has one.
   ConvolutionResults Convolution(const ConvolutionShape& shape, const Floats& x,
                                  const Floats& weights, const Floats& bias, const Floats& dy);
   BatchNormResults BatchNorm(const Shape& shape, Activation activation, const Floats& x,

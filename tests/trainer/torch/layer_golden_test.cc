@@ -49,7 +49,7 @@ class GoldenLayer {
     SHARDMILL_CHECK(parameters_.Allocate(ops, 1).ok());
     LoadNumbers();
     context_ = {ops, stream_.get(), &parameters_, 0.1, 1e-5};
-    layer_ = Value(PrepareLayer(spec, entries, shapes, &context_));
+    layer_ = Value(PrepareLayer(spec, entries, {shapes}, &context_));
     output_.resize(layer_->OutputShape().Elements());
     state_.resize(layer_->StateBytes() / 8 + 1);
     workspace_.resize(layer_->WorkspaceBytes() / 8 + 8);

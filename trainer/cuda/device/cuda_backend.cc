@@ -17,6 +17,19 @@ Result<bool> IsPageable(const void* host) {
   return attributes.type == cudaMemoryTypeUnregistered;
 }
 
+bool IsCaptured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(stream, &status) != cudaSuccess ||
+         status != cudaStreamCaptureStatusNone;
+}
+
+// A failed launch leaves an error behind that says nothing of the device; others stay.
+bool IsSound(cudaStream_t stream) {
+  cudaGetLastError();
+  const cudaError_t state = cudaStreamQuery(stream);
+  return state == cudaSuccess || state == cudaErrorNotReady;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<CudaStream>> CudaStream::Create(CudaRuntime* runtime) {
@@ -99,6 +112,27 @@ Result<std::unique_ptr<ConvolutionOp>> CudaBackend::PrepareConvolution(
       ConvolutionPlanSet::Find(shape, parts_.math, parts_.deterministic, parts_.plans.get()));
   if (parts_.cache != nullptr) RETURN_IF_ERROR(parts_.cache->Save());
   return CreateCudaConvolution(this, shape, plans);
+}
+
+void CudaBackend::Say(const std::string& note) const {
+  if (parts_.say != nullptr) parts_.say(note);
+}
+
+Status CudaBackend::ReplacePlan(Stream& stream, ConvolutionPass pass, const Status& failure,
+                                ConvolutionPlanSet* set) {
+  const cudaStream_t on = AsCuda(stream).stream();
+  if (IsCaptured(on) || !IsSound(on)) return failure;
+  const int64_t failed_before = parts_.plans->counts().failed;
+  const std::string problem = ProblemText(set->problems[static_cast<int>(pass)]);
+  const Status replaced = set->Replace(pass, parts_.plans.get());
+  const Status saved = parts_.cache == nullptr ? OkStatus() : parts_.cache->Save();
+  if (parts_.plans->counts().failed > failed_before) {
+    Say("the plan for " + problem + " has failed and " +
+        (replaced.ok() ? "another takes its place: " : "no other can take its place: ") +
+        failure.message());
+  }
+  if (!saved.ok()) Say("the file of plans could not be written: " + saved.message());
+  return replaced.ok() ? OkStatus() : failure;
 }
 
 }  // namespace shardmill

@@ -4,9 +4,10 @@
 #include <cudnn.h>
 
 #include <memory>
+#include <string>
 #include <string_view>
 
-#include "trainer/cuda/dnn/convolution_plans.h"
+#include "trainer/cuda/dnn/convolution_plan_set.h"
 #include "trainer/cuda/kernels/device_launch.h"
 #include "trainer/cuda/ops/device_op_table.h"
 #include "trainer/cuda/runtime/cuda_status.h"
@@ -21,6 +22,7 @@ struct CudaBackendParts {
   std::unique_ptr<CudaRuntime> runtime;
   std::unique_ptr<PlanCache> cache;
   std::unique_ptr<ConvolutionPlans> plans;
+  void (*say)(const std::string& note) = nullptr;
 };
 
 // A stream of the runtime, and cuDNN on it.
@@ -62,6 +64,13 @@ class CudaBackend : public DeviceOpTable {
   // New plans are kept in the cache's file at once.
   Result<std::unique_ptr<ConvolutionOp>> PrepareConvolution(const ConvolutionShape& shape) override;
 
+  // What to do when a plan that cuDNN accepted could not be enqueued. Where the device is sound and
+  // the stream is not being captured, the set gets another plan; else the answer is `failure`. A
+  // step that fails while it is captured runs eagerly, and then comes here again. What a kernel
+  // does wrong later on the device ends its context, and nothing helps.
+  Status ReplacePlan(Stream& stream, ConvolutionPass pass, const Status& failure,
+                     ConvolutionPlanSet* set);
+
   template <typename Functor>
   Status Launch(Stream& stream, int64_t count, const Functor& functor) {
     return CudaStatus(LaunchOnDevice(static_cast<CudaStream&>(stream).stream(), count, functor),
@@ -77,6 +86,7 @@ class CudaBackend : public DeviceOpTable {
  private:
   Result<void*> Zeroed(void* memory, int64_t bytes);
   Status ZeroNow(int64_t bytes, void* memory);
+  void Say(const std::string& note) const;
 
   CudaBackendParts parts_;
   StreamHandle zeroing_ = nullptr;

@@ -27,12 +27,11 @@ class CudaConvolution : public ConvolutionOp {
     const Scratch scratch = Place(workspace);
     ConvolutionAddresses addresses = Grids(x, y, scratch);
     ASSIGN_OR_RETURN(addresses.weights, WeightsForDnn(stream, weights, scratch));
-    if (plans_.adds_bias) {
+    if (plans_.AddsBias()) {
       ASSIGN_OR_RETURN(addresses.bias, BiasForDnn(stream, bias, scratch));
     }
     RETURN_IF_ERROR(Run(stream, ConvolutionPass::kForward, addresses));
-    if (!shape_.bias || plans_.adds_bias) return OkStatus();
-    return AddBias(backend_, stream, shape_.Output(), As<float>(bias), As<T>(y));
+    return End(stream, bias, y);
   }
 
   Status BackwardData(Stream& stream, const void* dy, const void* weights, void* dx,
@@ -58,6 +57,18 @@ class CudaConvolution : public ConvolutionOp {
   }
 
  private:
+  // What the plan that has run left to do.
+  Status End(Stream& stream, const void* bias, void* y) {
+    const Shape output = shape_.Output();
+    if (shape_.bias && !plans_.AddsBias()) {
+      return AddBias(backend_, stream, output, shape_.activation, As<float>(bias), As<T>(y));
+    }
+    if (shape_.activation == Activation::kNone || plans_.Activates()) return OkStatus();
+    const ActivationGate gate(shape_.activation);
+    const ActivationForwardKernel<T> kernel = {output.Elements(), gate, As<T>(y), As<T>(y)};
+    return backend_.Launch(stream, GroupsOf<T>(output.Elements()), kernel);
+  }
+
   // Parts of the workspace: cuDNN's own, and copies in its order and type.
   struct Scratch {
     void* dnn = nullptr;
@@ -75,9 +86,9 @@ class CudaConvolution : public ConvolutionOp {
   Scratch Place(void* workspace) const {
     WorkspaceParts parts(workspace);
     Scratch scratch;
-    scratch.dnn = parts.Take<char>(plans_.WorkspaceBytes());
+    scratch.dnn = parts.Take<char>(plans_.workspace_bytes);
     scratch.weights = parts.Take<T>(NeedsCopy<float>() ? shape_.WeightElements() : 0);
-    scratch.bias = parts.Take<T>(plans_.adds_bias ? shape_.out_channels : 0);
+    scratch.bias = parts.Take<T>(shape_.bias ? shape_.out_channels : 0);
     scratch.bytes = parts.bytes();
     return scratch;
   }
@@ -105,10 +116,17 @@ class CudaConvolution : public ConvolutionOp {
     return static_cast<const void*>(scratch.bias);
   }
 
-  Status Run(Stream& stream, ConvolutionPass pass, const ConvolutionAddresses& addresses) {
+  // Until a plan runs; each that fails is another one.
+  Status Run(Stream& stream, ConvolutionPass pass, ConvolutionAddresses addresses) {
     const int number = static_cast<int>(pass);
-    return runners_[number].Run(static_cast<CudaStream&>(stream).dnn(), *plans_.plans[number],
-                                addresses);
+    SHARDMILL_CHECK(plans_.plans[number] != nullptr);
+    for (;;) {
+      if (pass == ConvolutionPass::kForward && !plans_.AddsBias()) addresses.bias = nullptr;
+      const Status status = runners_[number].Run(static_cast<CudaStream&>(stream).dnn(),
+                                                 *plans_.plans[number], addresses);
+      if (status.ok()) return status;
+      RETURN_IF_ERROR(backend_.ReplacePlan(stream, pass, status, &plans_));
+    }
   }
 
   CudaBackend& backend_;

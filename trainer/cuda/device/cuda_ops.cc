@@ -14,6 +14,7 @@ Result<std::unique_ptr<DeviceOpTable>> CreateCudaOps(const CudaOpsRequest& reque
   CudaBackendParts parts;
   parts.math = request.math;
   parts.deterministic = request.deterministic;
+  parts.say = request.say;
   parts.runtime = CreateDeviceRuntime(request.was_interrupted);
   parts.cache = std::make_unique<PlanCache>();
   if (!request.plan_cache.empty()) {

@@ -7,38 +7,74 @@ namespace {
 
 constexpr int kForward = static_cast<int>(ConvolutionPass::kForward);
 
-// Only what writes the small grid can end in more.
-bool CanAddBias(const ConvolutionShape& shape) { return shape.bias && !shape.transposed; }
+int PassesOf(const ConvolutionShape& shape) { return shape.forward_only ? 1 : 3; }
+
+// What does less at once than the problem, most first.
+std::vector<ConvolutionProblem> LesserProblems(ConvolutionProblem problem) {
+  std::vector<ConvolutionProblem> lesser;
+  if (problem.activation != Activation::kNone) {
+    problem.activation = Activation::kNone;
+    lesser.push_back(problem);
+  }
+  if (problem.bias) {
+    problem.bias = false;
+    lesser.push_back(problem);
+  }
+  return lesser;
+}
 
 }  // namespace
 
-int64_t ConvolutionPlanSet::WorkspaceBytes() const {
-  int64_t bytes = 0;
-  for (const ExecutionPlan* plan : plans) bytes = std::max(bytes, plan->workspace_bytes());
-  return bytes;
+std::vector<ConvolutionProblem> ForwardProblems(const ConvolutionShape& shape, MathMode math,
+                                                bool deterministic) {
+  ConvolutionProblem whole = ProblemOf(shape, ConvolutionPass::kForward, math, deterministic);
+  if (whole.direction == ConvolutionDirection::kToSmall) {
+    whole.bias = shape.bias;
+    whole.activation = shape.activation;
+  }
+  std::vector<ConvolutionProblem> problems = LesserProblems(whole);
+  problems.insert(problems.begin(), whole);
+  return problems;
 }
 
 Result<ConvolutionPlanSet> ConvolutionPlanSet::Find(const ConvolutionShape& shape, MathMode math,
                                                     bool deterministic, ConvolutionPlans* plans) {
   RETURN_IF_ERROR(shape.Check());
   ConvolutionPlanSet set;
-  for (int i = 0; i < 3; ++i) {
-    set.problems[i] = ProblemOf(shape, static_cast<ConvolutionPass>(i), math, deterministic);
+  for (int pass = 0; pass < PassesOf(shape); ++pass) {
+    set.problems[pass] = ProblemOf(shape, static_cast<ConvolutionPass>(pass), math, deterministic);
   }
-  if (CanAddBias(shape)) {
-    ConvolutionProblem with_bias = set.problems[kForward];
-    with_bias.bias = true;
-    if (const auto plan = plans->Find(with_bias); plan.ok()) {
-      set.plans[kForward] = *plan;
-      set.problems[kForward] = with_bias;
-      set.adds_bias = true;
+  for (const ConvolutionProblem& problem : ForwardProblems(shape, math, deterministic)) {
+    const auto plan = plans->Find(problem);
+    if (!plan.ok()) continue;
+    set.problems[kForward] = problem;
+    set.plans[kForward] = *plan;
+    break;
+  }
+  for (int pass = 0; pass < PassesOf(shape); ++pass) {
+    if (set.plans[pass] == nullptr) {
+      ASSIGN_OR_RETURN(set.plans[pass], plans->Find(set.problems[pass]));
     }
-  }
-  for (int i = 0; i < 3; ++i) {
-    if (set.plans[i] != nullptr) continue;
-    ASSIGN_OR_RETURN(set.plans[i], plans->Find(set.problems[i]));
+    set.workspace_bytes = std::max(set.workspace_bytes, set.plans[pass]->workspace_bytes());
   }
   return set;
+}
+
+Status ConvolutionPlanSet::Replace(ConvolutionPass pass, ConvolutionPlans* finder) {
+  const int number = static_cast<int>(pass);
+  auto next = finder->Replace(problems[number], plans[number], workspace_bytes);
+  if (next.ok()) {
+    plans[number] = *next;
+    return OkStatus();
+  }
+  for (const ConvolutionProblem& lesser : LesserProblems(problems[number])) {
+    const auto plan = finder->FindWithin(lesser, workspace_bytes);
+    if (!plan.ok()) continue;
+    problems[number] = lesser;
+    plans[number] = *plan;
+    return OkStatus();
+  }
+  return next.status();
 }
 
 }  // namespace shardmill

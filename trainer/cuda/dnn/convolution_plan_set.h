@@ -1,8 +1,15 @@
 // The plans of the three passes of one convolution of a model.
+//
+// The forward plan also adds the bias and applies the activation where cuDNN has such a plan; what
+// it does not do is left to kernels. A transposed convolution writes its large grid, and there is
+// no plan that ends in more. Nor do plans take sums for batch norm on the way (cuDNN's "genstats"):
+// the heuristics name no engine for that behind a convolution of the models in bf16, and sums of
+// squares in f32 would lose the digits that the kernels of batch_norm.h keep.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "reader/base/status.h"
 #include "trainer/cuda/dnn/convolution_plans.h"
@@ -10,18 +17,28 @@
 
 namespace shardmill {
 
+// The forward problems that a shape allows: that which does most at once first, the bare
+// convolution last. REQUIRES: shape.Check() is OK.
+std::vector<ConvolutionProblem> ForwardProblems(const ConvolutionShape& shape, MathMode math,
+                                                bool deterministic);
+
 struct ConvolutionPlanSet {
-  // By ConvolutionPass. Owned by the ConvolutionPlans.
+  // By ConvolutionPass; null where the shape is for forward only. Owned by the ConvolutionPlans.
   std::array<const ExecutionPlan*, 3> plans = {};
   std::array<ConvolutionProblem, 3> problems;
-  bool adds_bias = false;  // the forward plan does
+  int64_t workspace_bytes = 0;  // enough for each of them, and for what Replace puts there
 
-  int64_t WorkspaceBytes() const;  // enough for each of the three
+  // What the forward plan does beside the convolution.
+  bool AddsBias() const { return problems[0].bias; }
+  bool Activates() const { return problems[0].activation != Activation::kNone; }
 
-  // The bias is added by the forward plan where cuDNN has such a plan. InvalidArgument when the
-  // shape is not sound or a pass has no plan.
+  // InvalidArgument when the shape is not sound or a pass has no plan.
   static Result<ConvolutionPlanSet> Find(const ConvolutionShape& shape, MathMode math,
                                          bool deterministic, ConvolutionPlans* plans);
+
+  // The plan of the pass was accepted but has failed when it ran: the next one takes its place. A
+  // forward plan that no other can replace gives way to one that does less at once.
+  Status Replace(ConvolutionPass pass, ConvolutionPlans* plans);
 };
 
 }  // namespace shardmill

@@ -5,17 +5,6 @@
 namespace shardmill {
 namespace {
 
-Result<ExecutionPlan> BuildPlan(const ConvolutionProblem& problem,
-                                const DeviceDescription& device) {
-  ASSIGN_OR_RETURN(const ConvolutionGraph graph,
-                   ConvolutionGraph::Create(problem, TensorsOf(problem)));
-  PlanNeeds needs;
-  needs.math = problem.math;
-  needs.deterministic = problem.deterministic;
-  needs.most_workspace_bytes = kMostDnnWorkspaceBytes;
-  return ExecutionPlan::Build(graph, needs, device);
-}
-
 Status NoPlan(const ConvolutionProblem& problem, const std::string& device) {
   return InvalidArgumentError("cuDNN has no plan for " + ProblemText(problem) + " on " + device);
 }
@@ -31,18 +20,51 @@ std::string DnnLibraryName() {
 ConvolutionPlans::ConvolutionPlans(DeviceDescription device, PlanCache* cache)
     : device_(std::move(device)), cache_(cache) {}
 
+PlanKey ConvolutionPlans::KeyOf(const ConvolutionProblem& problem) const {
+  return {device_.name(), DnnLibraryName(), ProblemText(problem)};
+}
+
 Result<const ExecutionPlan*> ConvolutionPlans::Find(const ConvolutionProblem& problem) {
-  const std::string text = ProblemText(problem);
-  auto found = entries_.find(text);
+  const PlanKey key = KeyOf(problem);
+  auto found = entries_.find(key.problem);
   if (found == entries_.end()) {
-    const PlanKey key = {device_.name(), DnnLibraryName(), text};
     std::optional<Entry> entry = Load(key);
     if (!entry) entry = Build(problem, key);
-    found = entries_.emplace(text, std::move(*entry)).first;
+    found = entries_.emplace(key.problem, std::move(*entry)).first;
   }
   const Entry& entry = found->second;
-  if (entry.plan) return &*entry.plan;
+  if (entry.plan) return static_cast<const ExecutionPlan*>(entry.plan.get());
   return entry.status.ok() ? NoPlan(problem, device_.name()) : entry.status;
+}
+
+Result<const ExecutionPlan*> ConvolutionPlans::FindWithin(const ConvolutionProblem& problem,
+                                                          int64_t most_bytes) {
+  ASSIGN_OR_RETURN(const ExecutionPlan* const usual, Find(problem));
+  if (usual->workspace_bytes() <= most_bytes) return usual;
+  ASSIGN_OR_RETURN(ExecutionPlan small,
+                   BuildWithin(problem, most_bytes, entries_[ProblemText(problem)].failed));
+  others_.push_back(std::make_unique<ExecutionPlan>(std::move(small)));
+  return static_cast<const ExecutionPlan*>(others_.back().get());
+}
+
+Result<const ExecutionPlan*> ConvolutionPlans::Replace(const ConvolutionProblem& problem,
+                                                       const ExecutionPlan* plan,
+                                                       int64_t most_bytes) {
+  Entry& entry = entries_[ProblemText(problem)];
+  if (entry.failed.insert(plan->name()).second) ++counts_.failed;
+  if (entry.plan && entry.failed.count(entry.plan->name()) == 0) {
+    return FindWithin(problem, most_bytes);
+  }
+  if (entry.plan) others_.push_back(std::move(entry.plan));
+  auto next = BuildWithin(problem, most_bytes, entry.failed);
+  if (!next.ok()) {
+    entry.status = next.status().WithContext(NoPlan(problem, device_.name()).message());
+    if (cache_ != nullptr) cache_->Drop(KeyOf(problem));
+    return entry.status;
+  }
+  entry.plan = std::make_unique<ExecutionPlan>(std::move(*next));
+  Remember(KeyOf(problem), *entry.plan);
+  return static_cast<const ExecutionPlan*>(entry.plan.get());
 }
 
 std::optional<ConvolutionPlans::Entry> ConvolutionPlans::Load(const PlanKey& key) {
@@ -56,32 +78,46 @@ std::optional<ConvolutionPlans::Entry> ConvolutionPlans::Load(const PlanKey& key
       ++counts_.refused;
       return std::nullopt;
     }
-    entry.plan = std::move(*plan);
+    entry.plan = std::make_unique<ExecutionPlan>(std::move(*plan));
   }
   ++counts_.loaded;
   return entry;
 }
 
+Result<ExecutionPlan> ConvolutionPlans::BuildWithin(const ConvolutionProblem& problem,
+                                                    int64_t most_bytes,
+                                                    const std::set<std::string>& failed) {
+  ++counts_.built;
+  ASSIGN_OR_RETURN(const ConvolutionGraph graph,
+                   ConvolutionGraph::Create(problem, TensorsOf(problem)));
+  const PlanNeeds needs = {problem.math, problem.deterministic, most_bytes, failed};
+  return ExecutionPlan::Build(graph, needs, device_);
+}
+
+// Some engines cannot be written down; their plans are built at every start.
+void ConvolutionPlans::Remember(const PlanKey& key, const ExecutionPlan& plan) {
+  if (cache_ == nullptr) return;
+  if (!plan.json().empty()) {
+    cache_->Put(key, {plan.json(), plan.workspace_bytes()});
+  } else if (cache_->Find(key) != nullptr) {
+    cache_->Drop(key);
+  }
+}
+
 ConvolutionPlans::Entry ConvolutionPlans::Build(const ConvolutionProblem& problem,
                                                 const PlanKey& key) {
-  ++counts_.built;
-  auto plan = BuildPlan(problem, device_);
+  auto plan = BuildWithin(problem, kMostDnnWorkspaceBytes, {});
   Entry entry;
-  if (!plan.ok()) {
-    entry.status = plan.status().WithContext(NoPlan(problem, device_.name()).message());
-    // A lack of memory and the like is no property of the problem.
-    if (cache_ != nullptr && plan.status().code() == StatusCode::kInvalidArgument) {
-      cache_->Put(key, {});
-    }
+  if (plan.ok()) {
+    Remember(key, *plan);
+    entry.plan = std::make_unique<ExecutionPlan>(std::move(*plan));
     return entry;
   }
-  if (cache_ != nullptr) {
-    // Some engines cannot be written down; their plans are built at every start.
-    if (const auto json = plan->Json(); json.ok()) {
-      cache_->Put(key, {*json, plan->workspace_bytes()});
-    }
+  entry.status = plan.status().WithContext(NoPlan(problem, device_.name()).message());
+  // A lack of memory and the like is no property of the problem.
+  if (cache_ != nullptr && plan.status().code() == StatusCode::kInvalidArgument) {
+    cache_->Put(key, {});
   }
-  entry.plan = std::move(*plan);
   return entry;
 }
 

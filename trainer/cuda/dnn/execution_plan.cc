@@ -104,6 +104,13 @@ Result<ExecutionPlan> ExecutionPlan::Build(const ConvolutionGraph& graph, const 
       auto plan = Finish(&builder);
       if (!plan.ok()) {
         refusal = plan.status();
+        continue;
+      }
+      plan->place_ = "engine " + std::to_string(seen);
+      const auto json = plan->plan_.Text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
+      if (json.ok()) plan->json_ = *json;
+      if (needs.failed.count(plan->name()) > 0) {
+        refusal = InvalidArgumentError("it has failed before");
       } else if (plan->workspace_bytes() > needs.most_workspace_bytes) {
         refusal = InvalidArgumentError("it needs " + std::to_string(plan->workspace_bytes()) +
                                        " bytes of workspace");
@@ -121,11 +128,9 @@ Result<ExecutionPlan> ExecutionPlan::FromJson(const std::string& json,
   DnnBuilder builder(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, "a plan from its text");
   builder.Descriptor(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device.properties())
       .Text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, json);
-  return Finish(&builder);
-}
-
-Result<std::string> ExecutionPlan::Json() const {
-  return plan_.Text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
+  ASSIGN_OR_RETURN(ExecutionPlan plan, Finish(&builder));
+  plan.json_ = json;
+  return plan;
 }
 
 }  // namespace shardmill

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "reader/base/status.h"
@@ -18,6 +19,7 @@ struct PlanNeeds {
   MathMode math = MathMode::kF32;
   bool deterministic = false;
   int64_t most_workspace_bytes = 0;
+  std::set<std::string> failed = {};  // names of plans that are not to be taken
 };
 
 class ExecutionPlan {
@@ -29,7 +31,9 @@ class ExecutionPlan {
   // From the text of an earlier plan for the same device and library.
   static Result<ExecutionPlan> FromJson(const std::string& json, const DeviceDescription& device);
 
-  Result<std::string> Json() const;
+  const std::string& json() const { return json_; }  // empty for the few engines that have none
+  // The same for the same plan, however it was made: its text, or else its place in the heuristics.
+  const std::string& name() const { return json_.empty() ? place_ : json_; }
   int64_t workspace_bytes() const { return workspace_bytes_; }
   const DnnDescriptor& descriptor() const { return plan_; }
 
@@ -38,6 +42,7 @@ class ExecutionPlan {
   DnnDescriptor config_;  // the plan refers to it
   DnnDescriptor plan_;
   int64_t workspace_bytes_ = 0;
+  std::string json_, place_;
 };
 
 // Whether an engine with these notes (of cuDNN's lists of numerical notes) may be taken.

@@ -156,6 +156,13 @@ void PlanCache::Put(const PlanKey& key, CachedPlan plan) {
     entry = outdated ? plans_.erase(entry) : std::next(entry);
   }
   plans_[key] = std::move(plan);
+  dropped_.erase(key);
+  changed_ = true;
+}
+
+void PlanCache::Drop(const PlanKey& key) {
+  plans_.erase(key);
+  dropped_.insert(key);
   changed_ = true;
 }
 
@@ -173,7 +180,8 @@ std::string PlanCache::Encode() const {
   return file;
 }
 
-// What others have saved meanwhile, except for versions of the library that this process replaced.
+// What others have saved meanwhile, except for versions of the library that this process replaced
+// and for what it dropped.
 // A file that is damaged by now has nothing to add.
 Status PlanCache::Merge() {
   const auto file = ReadFile(path_, kMaxFileBytes);
@@ -186,6 +194,7 @@ Status PlanCache::Merge() {
   std::map<std::string, std::string> libraries;  // by device, those of this process
   for (const auto& [key, plan] : plans_) libraries[key.device] = key.library;
   for (auto& [key, plan] : others) {
+    if (dropped_.count(key) > 0) continue;
     const auto own = libraries.find(key.device);
     if (own == libraries.end() || own->second == key.library) plans_.emplace(key, std::move(plan));
   }

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "reader/base/status.h"
@@ -44,10 +45,12 @@ class PlanCache {
   const CachedPlan* Find(const PlanKey& key) const;  // null: not there
   // Entries for the same device and other versions of the library go.
   void Put(const PlanKey& key, CachedPlan plan);
+  // The entry goes, from the file too.
+  void Drop(const PlanKey& key);
   int64_t size() const { return static_cast<int64_t>(plans_.size()); }
 
-  // Writes the file if anything was put since it was opened or saved, together with what other
-  // processes have saved there meanwhile.
+  // Writes the file if anything was put or dropped since it was opened or saved, together with what
+  // other processes have saved there meanwhile.
   Status Save();
 
  private:
@@ -58,6 +61,7 @@ class PlanCache {
 
   std::string path_;
   Plans plans_;
+  std::set<PlanKey> dropped_;
   bool changed_ = false;
 };
 

@@ -139,6 +139,38 @@ struct BatchNormForwardKernel {
   }
 };
 
+// See BatchNormFold. One index: one group of weights; the one with a channel's first weight also
+// makes its bias.
+template <typename T>
+struct FoldBatchNormKernel {
+  int64_t channels, weights_per_channel;
+  float epsilon;
+  const float* weights;
+  const float* bias;
+  const float* mean;
+  const float* variance;
+  const float* scale;
+  const float* shift;
+  T* folded_weights;
+  float* folded_bias;
+
+  SHARDMILL_HD float Factor(int64_t channel) const {
+    return scale[channel] / sqrtf(variance[channel] + epsilon);
+  }
+
+  SHARDMILL_HD void operator()(int64_t index) const {
+    const Span<T> span(index, channels * weights_per_channel);
+    ForEachIn<T>(span.count, [&](int i) {
+      const int64_t at = span.first + i, channel = at / weights_per_channel;
+      const float factor = Factor(channel);
+      Assign(weights[at] * factor, folded_weights + at);
+      if (at != channel * weights_per_channel) return;
+      const float own = bias == nullptr ? 0.0f : bias[channel];
+      folded_bias[channel] = fmaf(own - mean[channel], factor, shift[channel]);
+    });
+  }
+};
+
 // dy behind the activation.
 template <typename T>
 SHARDMILL_HD float GatedGradient(const NormInput<T>& norm, const NormFactors<T>& factors, float x,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "trainer/cuda/kernels/elementwise.h"
 #include "trainer/cuda/kernels/fold.h"
 #include "trainer/cuda/kernels/slices.h"
 
@@ -82,10 +83,11 @@ struct FinishVector {
   }
 };
 
-// y += bias, per channel.
+// y = activation(y + bias), per channel.
 template <typename T>
 struct AddBiasKernel {
   ChannelSlices<T> slices;
+  ActivationGate gate;
   const float* bias;
   T* y;
 
@@ -94,7 +96,7 @@ struct AddBiasKernel {
     const Group<T> added = LoadFloats<T>(bias + channels.first, channels.count);
     slices.ForEachPixel(index, slices.MoveAtOnce(y), [&](int64_t at, auto how) {
       Group<T> group = LoadGroup(y + at, channels.count, how);
-      for (int i = 0; i < Group<T>::kWidth; ++i) group[i] += added[i];
+      for (int i = 0; i < Group<T>::kWidth; ++i) group[i] = gate.Held(group[i] + added[i]);
       StoreGroup(group, channels.count, y + at, how);
     });
   }

@@ -11,6 +11,8 @@ template cudaError_t LaunchOnDevice(cudaStream_t, int64_t,
                                     const FoldKernel<SliceMoments, Moments>&);
 template cudaError_t LaunchOnDevice(cudaStream_t, int64_t, const BatchNormForwardKernel<float>&);
 template cudaError_t LaunchOnDevice(cudaStream_t, int64_t, const BatchNormForwardKernel<Bfloat16>&);
+template cudaError_t LaunchOnDevice(cudaStream_t, int64_t, const FoldBatchNormKernel<float>&);
+template cudaError_t LaunchOnDevice(cudaStream_t, int64_t, const FoldBatchNormKernel<Bfloat16>&);
 template cudaError_t LaunchOnDevice(cudaStream_t, int64_t, const NormGradientSumsKernel<float>&);
 template cudaError_t LaunchOnDevice(cudaStream_t, int64_t, const NormGradientSumsKernel<Bfloat16>&);
 template cudaError_t LaunchOnDevice(cudaStream_t, int64_t, const BatchNormBackwardKernel<float>&);

@@ -33,11 +33,13 @@ Status SumChannels(Backend& backend, Stream& stream, const Shape& shape, const T
   return fold.Run(backend, stream, FinishVector{vector});
 }
 
-// y += bias
+// y = activation(y + bias)
 template <typename T, typename Backend>
-Status AddBias(Backend& backend, Stream& stream, const Shape& shape, const float* bias, T* y) {
+Status AddBias(Backend& backend, Stream& stream, const Shape& shape, Activation activation,
+               const float* bias, T* y) {
   const ChannelSlices<T> slices = SlicesToWrite<T>(shape);
-  return backend.Launch(stream, slices.Calls(), AddBiasKernel<T>{slices, bias, y});
+  const AddBiasKernel<T> kernel = {slices, ActivationGate(activation), bias, y};
+  return backend.Launch(stream, slices.Calls(), kernel);
 }
 
 template <typename Base>
@@ -83,6 +85,26 @@ class ChannelOps : public Base {
       const NormInput<T> input = InputOf<T>(norm, SlicesToWrite<T>(norm.shape));
       const BatchNormForwardKernel<T> kernel = {input, As<T>(y)};
       return this->Launch(stream, input.slices.Calls(), kernel);
+    });
+  }
+
+  Status FoldBatchNorm(Stream& stream, const BatchNormFold& fold, void* weights,
+                       void* bias) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const FoldBatchNormKernel<T> kernel = {fold.channels,
+                                             fold.weights_per_channel,
+                                             static_cast<float>(fold.epsilon),
+                                             As<float>(fold.weights),
+                                             As<float>(fold.bias),
+                                             As<float>(fold.mean),
+                                             As<float>(fold.variance),
+                                             As<float>(fold.scale),
+                                             As<float>(fold.shift),
+                                             As<T>(weights),
+                                             As<float>(bias)};
+      const int64_t elements = fold.channels * fold.weights_per_channel;
+      return this->Launch(stream, GroupsOf<T>(elements), kernel);
     });
   }
 

@@ -9,7 +9,7 @@ namespace shardmill {
 
 int64_t BiasWorkspaceBytes(const Shape& shape) { return PieceWorkspace::Bytes(shape); }
 
-void AddBias(const Shape& shape, const float* bias, float* y, void* memory) {
+void AddBias(const Shape& shape, Activation activation, const float* bias, float* y, void* memory) {
   const Pieces pieces(shape);
   PieceWorkspace workspace(shape, memory);
   RepeatOverPeriod(
@@ -17,9 +17,9 @@ void AddBias(const Shape& shape, const float* bias, float* y, void* memory) {
   RepeatOverPeriod(
       shape.c, [](int64_t) { return 1.0f; }, workspace.Vector(1));
   RepeatOverPeriod(
-      shape.c, [&](int64_t c) { return bias[c]; }, workspace.Vector(2));
-  const PeriodicNorm add = {PeriodOf(shape.c), Activation::kNone, workspace.Vector(0),
-                            workspace.Vector(1), workspace.Vector(2)};
+      shape.c, [&](int64_t c) { return bias == nullptr ? 0.0f : bias[c]; }, workspace.Vector(2));
+  const PeriodicNorm add = {PeriodOf(shape.c), activation, workspace.Vector(0), workspace.Vector(1),
+                            workspace.Vector(2)};
   ParallelFor(pieces.count, [&](int64_t piece, int64_t) {
     float* first = y + pieces.Offset(piece);
     NormalizePeriods(add, first, pieces.Elements(piece), first);

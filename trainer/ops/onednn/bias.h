@@ -5,13 +5,15 @@
 #include <cstdint>
 
 #include "trainer/graph/tensor.h"
+#include "trainer/ops/op_shapes.h"
 
 namespace shardmill {
 
 // Enough for both.
 int64_t BiasWorkspaceBytes(const Shape& shape);
-// y += bias for each pixel.
-void AddBias(const Shape& shape, const float* bias, float* y, void* workspace);
+// y = activation(y + bias) for each pixel; `bias` may be null.
+void AddBias(const Shape& shape, Activation activation, const float* bias, float* y,
+             void* workspace);
 // dbias = sum of dy over all pixels.
 void SumToBias(const Shape& shape, const float* dy, float* dbias, void* workspace);
 

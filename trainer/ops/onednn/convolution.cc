@@ -76,24 +76,46 @@ bool IsFast(const PrimitiveDesc& desc) {
   return std::string(desc.impl_info_str()).find("ref") == std::string::npos;
 }
 
-// The descriptions of the three directions.
+// Where oneDNN applies the activation itself; it is slow at that behind a transposed convolution,
+// as with the bias.
+dnnl::primitive_attr ForwardAttributes(const ConvolutionShape& shape) {
+  dnnl::primitive_attr attributes = OwnScratchpad();
+  if (shape.transposed || shape.activation == Activation::kNone) return attributes;
+  dnnl::post_ops behind;
+  if (shape.activation == Activation::kRelu) {
+    behind.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
+  } else {
+    const auto ceiling = static_cast<float>(ActivationCeiling(shape.activation));
+    behind.append_eltwise(1, dnnl::algorithm::eltwise_clip, 0, ceiling);
+  }
+  attributes.set_post_ops(behind);
+  return attributes;
+}
+
+// The descriptions of the three directions; of the first alone where that is all that is wanted.
 template <typename Family>
 struct Directions {
   using Forward = typename Family::Forward;
   using BackwardData = typename Family::BackwardData;
   using BackwardWeights = typename Family::BackwardWeights;
 
-  Directions(const Descs& d, const dnnl::engine& engine)
+  Directions(const ConvolutionShape& shape, const Descs& d, const dnnl::engine& engine)
       : forward(
             {dnnl::prop_kind::forward_training, Family::kAlgorithm, d.x_factor, d.weights_factor,
              d.forward_bias, d.y, d.strides, d.dilations, d.pad_begin, d.pad_end},
-            OwnScratchpad(), engine),
-        data({Family::kAlgorithm, d.x, d.weights_factor, d.y_factor, d.strides, d.dilations,
-              d.pad_begin, d.pad_end},
-             OwnScratchpad(), engine, forward),
-        weights({Family::kAlgorithm, d.x_factor, d.any_weights, d.y_factor, d.strides, d.dilations,
-                 d.pad_begin, d.pad_end},
-                OwnScratchpad(), engine, forward) {}
+            ForwardAttributes(shape), engine) {
+    if (shape.forward_only) return;
+    data = {{Family::kAlgorithm, d.x, d.weights_factor, d.y_factor, d.strides, d.dilations,
+             d.pad_begin, d.pad_end},
+            OwnScratchpad(),
+            engine,
+            forward};
+    weights = {{Family::kAlgorithm, d.x_factor, d.any_weights, d.y_factor, d.strides, d.dilations,
+                d.pad_begin, d.pad_end},
+               OwnScratchpad(),
+               engine,
+               forward};
+  }
 
   typename Forward::primitive_desc forward;
   typename BackwardData::primitive_desc data;
@@ -108,8 +130,8 @@ class OnednnConvolution : public ConvolutionOp {
                const dnnl::engine& engine);
 
   int64_t WorkspaceBytes() const override {
-    return std::max(
-        {forward_.WorkspaceBytes(), data_.WorkspaceBytes(), gradient_.WorkspaceBytes()});
+    return std::max({forward_.WorkspaceBytes(), data_.WorkspaceBytes(), gradient_.WorkspaceBytes(),
+                     bias_bytes_});
   }
 
   Status Forward(Stream& stream, const void* x, const void* weights, const void* bias, void* y,
@@ -120,8 +142,9 @@ class OnednnConvolution : public ConvolutionOp {
     if (forward_has_bias_) RETURN_IF_ERROR(forward_.main().SetAddress(forward_bias_, bias));
     RETURN_IF_ERROR(forward_.ReorderWeights(queue, weights, workspace, workspace));
     RETURN_IF_ERROR(forward_.RunMain(queue, workspace));
-    if (bias != nullptr && !forward_has_bias_) {
-      AddBias(output_, static_cast<const float*>(bias), static_cast<float*>(y), workspace);
+    if (ends_apart_) {
+      AddBias(output_, activation_, static_cast<const float*>(bias), static_cast<float*>(y),
+              workspace);
     }
     return OkStatus();
   }
@@ -164,14 +187,18 @@ class OnednnConvolution : public ConvolutionOp {
   int data_dy_ = 0, data_dx_ = 0;
   int gradient_x_ = 0, gradient_dy_ = 0;
   bool forward_has_bias_ = false;
+  bool ends_apart_ = false;  // bias and activation are left to AddBias
+  Activation activation_ = Activation::kNone;
+  int64_t bias_bytes_ = 0;
   Shape output_;
 };
 
 // The descriptions with factors in bf16, unless oneDNN has none.
 template <typename Family>
-std::optional<Directions<Family>> Bf16Directions(const Descs& d, const dnnl::engine& engine) {
+std::optional<Directions<Family>> Bf16Directions(const ConvolutionShape& shape, const Descs& d,
+                                                 const dnnl::engine& engine) {
   try {
-    return Directions<Family>(d, engine);
+    return Directions<Family>(shape, d, engine);
   } catch (const dnnl::error& error) {
     if (error.status == dnnl_unimplemented) return std::nullopt;
     throw;
@@ -183,10 +210,15 @@ void OnednnConvolution::Prepare(const ConvolutionShape& shape, ConvolutionPrecis
                                 const dnnl::engine& engine) {
   output_ = shape.Output();
   forward_has_bias_ = shape.bias && !shape.transposed;
+  activation_ = shape.activation;
+  ends_apart_ = shape.transposed && (shape.bias || activation_ != Activation::kNone);
+  if (ends_apart_ || shape.bias) bias_bytes_ = BiasWorkspaceBytes(output_);
   const Descs d(shape, kF32), rounded_d(shape, Type::bf16);
-  const Directions<Family> plain(d, engine);
+  const Directions<Family> plain(shape, d, engine);
   std::optional<Directions<Family>> rounded;
-  if (precision == ConvolutionPrecision::kBf16) rounded = Bf16Directions<Family>(rounded_d, engine);
+  if (precision == ConvolutionPrecision::kBf16) {
+    rounded = Bf16Directions<Family>(shape, rounded_d, engine);
+  }
   const auto choose = [&](auto member, const auto& create) {
     const bool round = rounded && IsFast((*rounded).*member);
     create(round ? rounded_d : d, round ? (*rounded).*member : plain.*member);
@@ -195,6 +227,7 @@ void OnednnConvolution::Prepare(const ConvolutionShape& shape, ConvolutionPrecis
   choose(&D::forward, [&](const Descs& descs, const auto& desc) {
     CreateForward(descs, desc, typename Family::Forward(desc), engine);
   });
+  if (shape.forward_only) return;
   choose(&D::data, [&](const Descs& descs, const auto& desc) {
     CreateData(descs, desc, typename Family::BackwardData(desc), engine);
   });

@@ -126,7 +126,10 @@ double SumOverPairs(const Geometry& g, const T* small, int64_t small_channel, co
 class ReferenceConvolution : public ConvolutionOp {
  public:
   ReferenceConvolution(const ConvolutionShape& shape, ElementType type)
-      : shape_(shape), output_(shape.Output()), type_(type) {
+      : shape_(shape),
+        output_(shape.Output()),
+        ceiling_(ActivationCeiling(shape.activation)),
+        type_(type) {
     geometry_ = shape.transposed ? Geometry{output_, shape.input, shape.window, shape.groups}
                                  : Geometry{shape.input, output_, shape.window, shape.groups};
   }
@@ -173,9 +176,14 @@ class ReferenceConvolution : public ConvolutionOp {
     const auto sum = to_large ? SumOverSmall<T> : SumOverLarge<T>;
     ForEachElement(written, [&](int64_t n, int64_t y, int64_t x, int64_t c) {
       const double start = bias == nullptr ? 0.0 : bias[c];
-      destination[At(written, n, y, x, c)] =
-          static_cast<T>(start + sum(geometry_, view, read, n, y, x, c));
+      const double value = start + sum(geometry_, view, read, n, y, x, c);
+      destination[At(written, n, y, x, c)] = static_cast<T>(swapped ? value : Held(value));
     });
+  }
+
+  double Held(double value) const {
+    if (shape_.activation == Activation::kNone) return value;
+    return std::min(std::max(0.0, value), ceiling_);
   }
 
   template <typename T>
@@ -202,6 +210,7 @@ class ReferenceConvolution : public ConvolutionOp {
 
   ConvolutionShape shape_;
   Shape output_;
+  double ceiling_;
   Geometry geometry_;
   ElementType type_;
 };

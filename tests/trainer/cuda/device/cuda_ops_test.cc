@@ -105,6 +105,7 @@ Passes RunConvolution(OpTable* ops, const ConvolutionShape& shape, bool absolute
   Stream& on = **stream;
   void* const scratch = workspace.data();
   Must((*op)->Forward(on, x.data(), weights.data(), bias.data(), y.data(), scratch));
+  if (shape.forward_only) return {y.Read(), {}, {}, {}};
   Must((*op)->BackwardData(on, dy.data(), weights.data(), dx.data(), scratch));
   Must((*op)->BackwardWeights(on, x.data(), dy.data(), dweights.data(), dbias.data(), scratch));
   return {y.Read(), dx.Read(), dweights.Read(), dbias.Read()};
@@ -127,6 +128,44 @@ TEST_F(OnGpu, ConvolutionsAgreeWithTheReference) {
       EXPECT_TRUE(SumsNear(actual.dbias, expected.dbias, magnitudes.dbias, kSumTolerance))
           << odd.name;
     }
+  }
+}
+
+Floats Logits(OpTable* ops, const Samples& samples, bool fuse) {
+  GraphOptions options = PixelOptions();
+  options.fuse = fuse;
+  const auto graph = MakeGraph(SmallUnet(), ops, options);
+  for (int step = 0; step < 3; ++step) StepLoss(graph.get(), samples);  // for the statistics
+  Must(graph->Forward(samples.images(), Phase::kEvaluation));
+  Floats logits(graph->logits_shape().Elements());
+  Must(graph->ReadLogits(logits.data()));
+  return logits;
+}
+
+TEST_F(OnGpu, FusedConvolutionsAgreeWithUnfused) {
+  const auto reference = CreateReferenceOps(ElementType::kF32);
+  for (const MathMode math : {MathMode::kF32, MathMode::kTf32}) {
+    const auto ops = Ops(math);
+    const double tolerance = math == MathMode::kF32 ? kSumTolerance : 1e-3;
+    for (const OddConvolution& odd : OddConvolutions()) {
+      ConvolutionShape shape = odd.shape;
+      shape.forward_only = true;
+      const Floats magnitudes = RunConvolution(reference.get(), shape, true).y;
+      for (const Activation activation : {Activation::kRelu, Activation::kRelu6}) {
+        shape.activation = activation;
+        const Floats actual = RunConvolution(ops.get(), shape, false).y;
+        const Floats expected = RunConvolution(reference.get(), shape, false).y;
+        EXPECT_TRUE(SumsNear(actual, expected, magnitudes, tolerance)) << odd.name;
+      }
+    }
+  }
+  const Samples samples({2, 32, 48, 3});
+  for (const MathMode math : {MathMode::kF32, MathMode::kTf32, MathMode::kBf16}) {
+    const auto ops = Ops(math, /*deterministic=*/true);
+    const Floats fused = Logits(ops.get(), samples, true);
+    const Floats unfused = Logits(ops.get(), samples, false);
+    const double tolerance = math == MathMode::kF32 ? 1e-3 : math == MathMode::kTf32 ? 0.02 : 0.1;
+    EXPECT_TRUE(TensorNear(fused, unfused, tolerance)) << MathModeName(math);
   }
 }
 

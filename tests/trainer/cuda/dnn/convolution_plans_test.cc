@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "tests/trainer/cuda/dnn/device_files.h"
 #include "tests/trainer/cuda/dnn/odd_convolutions.h"
 #include "trainer/cuda/dnn/convolution_plan_set.h"
@@ -65,7 +68,7 @@ TEST(ConvolutionPlans, OddConvolutionsHavePlans) {
       for (const MathMode math : {MathMode::kBf16, MathMode::kTf32, MathMode::kF32}) {
         const auto set = ConvolutionPlanSet::Find(odd.shape, math, false, &plans);
         ASSERT_TRUE(set.ok()) << odd.name << ": " << set.status().ToString();
-        EXPECT_LE(set->plans[0]->workspace_bytes(), set->WorkspaceBytes());
+        EXPECT_LE(set->plans[0]->workspace_bytes(), set->workspace_bytes);
       }
     }
   }
@@ -82,6 +85,117 @@ TEST(ConvolutionPlans, BiasAndActivationAreFused) {
       EXPECT_TRUE(plan.ok()) << plan.status().ToString();
     }
   }
+}
+
+ConvolutionShape ExampleWithEnd() {
+  ConvolutionShape shape = Example();
+  shape.bias = true;
+  shape.activation = Activation::kRelu;
+  return shape;
+}
+
+TEST(ConvolutionPlanSet, ForwardDoesAsMuchAtOnceAsThereIsAPlanFor) {
+  ConvolutionPlans plans(DescribedDevice("h200"), nullptr);
+  ConvolutionShape shape = ExampleWithEnd();
+  shape.forward_only = true;
+  auto set = ConvolutionPlanSet::Find(shape, MathMode::kBf16, false, &plans);
+  ASSERT_TRUE(set.ok()) << set.status().ToString();
+  EXPECT_TRUE(set->AddsBias() && set->Activates());
+  EXPECT_NE(set->plans[0], nullptr);
+  EXPECT_EQ(set->plans[1], nullptr);
+  EXPECT_EQ(set->plans[2], nullptr);
+  EXPECT_EQ(plans.counts().built, 1);
+  // The large grid is written by plans that end with the convolution.
+  shape.transposed = true;
+  set = ConvolutionPlanSet::Find(shape, MathMode::kBf16, false, &plans);
+  ASSERT_TRUE(set.ok()) << set.status().ToString();
+  EXPECT_FALSE(set->AddsBias() || set->Activates());
+}
+
+TEST(ConvolutionPlanSet, ForwardProblemsEndInTheBareConvolution) {
+  const auto problems = ForwardProblems(ExampleWithEnd(), MathMode::kF32, false);
+  ASSERT_EQ(problems.size(), 3u);
+  EXPECT_TRUE(problems[0].bias && problems[0].activation == Activation::kRelu);
+  EXPECT_TRUE(problems[1].bias && problems[1].activation == Activation::kNone);
+  EXPECT_TRUE(!problems[2].bias && problems[2].activation == Activation::kNone);
+  EXPECT_EQ(ForwardProblems(Example(), MathMode::kF32, false).size(), 1u);
+}
+
+TEST(ConvolutionPlanSet, PlansThatFailGiveWayUntilNoneIsLeft) {
+  PlanCache cache;
+  ConvolutionPlans plans(DescribedDevice("h200"), &cache);
+  auto set = ConvolutionPlanSet::Find(ExampleWithEnd(), MathMode::kBf16, false, &plans);
+  ASSERT_TRUE(set.ok()) << set.status().ToString();
+  const int64_t workspace_bytes = set->workspace_bytes;
+  std::set<std::string> tried;
+  bool ended_apart = false;
+  int replaced = 0;
+  for (;; ++replaced) {
+    ASSERT_LT(replaced, 500);
+    const std::string name = ProblemText(set->problems[0]) + set->plans[0]->name();
+    EXPECT_TRUE(tried.insert(name).second) << "tried again: " << name;
+    EXPECT_LE(set->plans[0]->workspace_bytes(), workspace_bytes);
+    if (!set->Replace(ConvolutionPass::kForward, &plans).ok()) break;
+    ended_apart |= !set->AddsBias() && !set->Activates();
+  }
+  EXPECT_GT(replaced, 2);
+  EXPECT_TRUE(ended_apart);
+  EXPECT_EQ(plans.counts().failed, replaced + 1);
+  EXPECT_EQ(set->workspace_bytes, workspace_bytes);
+  // Nothing of it is kept for the next start, which may try it all again.
+  for (const ConvolutionProblem& problem :
+       ForwardProblems(ExampleWithEnd(), MathMode::kBf16, false)) {
+    const PlanKey key = {plans.device_name(), DnnLibraryName(), ProblemText(problem)};
+    EXPECT_EQ(cache.Find(key), nullptr) << key.problem;
+  }
+}
+
+// Two layers of one shape share the plan that fails.
+TEST(ConvolutionPlanSet, SecondLayerTakesWhatReplacedThePlanOfTheFirst) {
+  ConvolutionPlans plans(DescribedDevice("h200"), nullptr);
+  auto first = ConvolutionPlanSet::Find(Example(), MathMode::kBf16, false, &plans);
+  auto second = ConvolutionPlanSet::Find(Example(), MathMode::kBf16, false, &plans);
+  ASSERT_TRUE(first.ok() && second.ok());
+  const ExecutionPlan* const failed = first->plans[2];
+  EXPECT_EQ(second->plans[2], failed);
+  ASSERT_TRUE(first->Replace(ConvolutionPass::kBackwardWeights, &plans).ok());
+  const int64_t built = plans.counts().built;
+  ASSERT_TRUE(second->Replace(ConvolutionPass::kBackwardWeights, &plans).ok());
+  EXPECT_NE(first->plans[2], failed);
+  EXPECT_EQ(second->plans[2], first->plans[2]);
+  EXPECT_EQ(plans.counts().built, built);
+  EXPECT_EQ(plans.counts().failed, 1);
+}
+
+TEST(ConvolutionPlanSet, NextStartBeginsWithThePlanThatReplacedAFailedOne) {
+  const std::string path = JoinPath(testing::TempDir(), "replaced.plans");
+  std::remove(path.c_str());
+  std::string failed, next, note;
+  {
+    auto cache = PlanCache::Open(path, &note);
+    ConvolutionPlans plans(DescribedDevice("h200"), &*cache);
+    ASSERT_TRUE(ConvolutionPlanSet::Find(Example(), MathMode::kBf16, false, &plans).ok());
+    ASSERT_TRUE(cache->Save().ok());
+  }
+  {
+    // The plan comes from the file, and fails.
+    auto cache = PlanCache::Open(path, &note);
+    ConvolutionPlans plans(DescribedDevice("h200"), &*cache);
+    auto set = ConvolutionPlanSet::Find(Example(), MathMode::kBf16, false, &plans);
+    ASSERT_TRUE(set.ok());
+    EXPECT_EQ(plans.counts().built, 0);
+    failed = set->plans[0]->name();
+    ASSERT_TRUE(set->Replace(ConvolutionPass::kForward, &plans).ok());
+    next = set->plans[0]->name();
+    ASSERT_TRUE(cache->Save().ok());
+  }
+  EXPECT_NE(next, failed);
+  auto cache = PlanCache::Open(path, &note);
+  ConvolutionPlans plans(DescribedDevice("h200"), &*cache);
+  const auto set = ConvolutionPlanSet::Find(Example(), MathMode::kBf16, false, &plans);
+  ASSERT_TRUE(set.ok());
+  EXPECT_EQ(set->plans[0]->name(), next);
+  EXPECT_EQ(plans.counts().built, 0);
 }
 
 TEST(ConvolutionPlans, SecondStartBuildsNothing) {

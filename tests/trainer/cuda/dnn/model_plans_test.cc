@@ -1,12 +1,15 @@
 // cuDNN has a plan for every convolution of every model, in all directions and math modes, on
-// each of the described devices.
+// each of the described devices; also for what forward does at once in training and evaluation:
+// convolution, bias and ReLU, with batch norm folded in.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "tests/trainer/cuda/dnn/device_files.h"
+#include "trainer/cuda/dnn/convolution_plan_set.h"
 #include "trainer/cuda/dnn/convolution_plans.h"
 #include "trainer/graph/model_convolutions.h"
 #include "trainer/models/model_catalog.h"
@@ -24,28 +27,38 @@ Shape UsualImages(ModelTask task) {
   return task == ModelTask::kClassIds ? Shape{64, 224, 224, 3} : Shape{8, 352, 480, 3};
 }
 
-std::vector<ModelConvolution> UsualConvolutions(const ModelEntry& entry) {
+std::vector<ModelConvolution> UsualConvolutions(const ModelEntry& entry, Phase phase) {
   const Shape images = UsualImages(entry.task);
   ModelSize size;
   size.input_channels = images.c;
   size.classes = 12;
   const auto spec = BuildModel(entry, size);
   SHARDMILL_CHECK(spec.ok());
-  const auto convolutions = ConvolutionsOf(*spec, images);
+  const auto convolutions = ConvolutionsOf(*spec, images, phase);
   SHARDMILL_CHECK(convolutions.ok());
   return *convolutions;
 }
 
 // Problems by their texts, which name them for good; models share many.
-std::map<std::string, ConvolutionProblem> ProblemsOfAllModels(bool deterministic) {
-  std::map<std::string, ConvolutionProblem> problems;
+using Problems = std::map<std::string, ConvolutionProblem>;
+
+// Of forward, the bare convolution and all that it does at once.
+void AddProblems(const ConvolutionShape& shape, bool deterministic, Problems* problems) {
+  const auto add = [&](const ConvolutionProblem& problem) {
+    problems->emplace(ProblemText(problem), problem);
+  };
+  for (const MathMode math : kModes) {
+    for (const ConvolutionPass pass : kPasses) add(ProblemOf(shape, pass, math, deterministic));
+    add(ForwardProblems(shape, math, deterministic).front());
+  }
+}
+
+Problems ProblemsOfAllModels(bool deterministic) {
+  Problems problems;
   for (const ModelEntry& entry : ModelCatalog()) {
-    for (const ModelConvolution& convolution : UsualConvolutions(entry)) {
-      for (const MathMode math : kModes) {
-        for (const ConvolutionPass pass : kPasses) {
-          const auto problem = ProblemOf(convolution.shape, pass, math, deterministic);
-          problems[ProblemText(problem)] = problem;
-        }
+    for (const Phase phase : {Phase::kTraining, Phase::kEvaluation}) {
+      for (const ModelConvolution& convolution : UsualConvolutions(entry, phase)) {
+        AddProblems(convolution.shape, deterministic, &problems);
       }
     }
   }
@@ -62,6 +75,10 @@ TEST_P(ModelPlans, EveryConvolutionOfEveryModelHasAPlan) {
     EXPECT_TRUE(plan.ok()) << plan.status().ToString();
   }
   EXPECT_EQ(plans.counts().built, static_cast<int64_t>(problems.size()));
+  const auto ends = std::count_if(problems.begin(), problems.end(), [](const auto& entry) {
+    return entry.second.bias && entry.second.activation != Activation::kNone;
+  });
+  EXPECT_GT(ends, 100);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, ModelPlans, testing::Values("a100", "h100", "h200"),

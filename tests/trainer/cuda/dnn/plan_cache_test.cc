@@ -203,6 +203,21 @@ TEST(PlanCache, NewLibraryReplacesTheEntriesOfTheOldOneOnThatDeviceOnly) {
   EXPECT_NE(cache.Find(newer), nullptr);
 }
 
+TEST(PlanCache, DroppedEntryLeavesTheFileAndMayComeBack) {
+  const std::string path = PathOf("dropped.plans");
+  SavedCache(path);
+  PlanCache cache = Opened(path);
+  cache.Drop(kKey);
+  EXPECT_EQ(cache.Find(kKey), nullptr);
+  ASSERT_TRUE(cache.Save().ok());
+  EXPECT_EQ(Opened(path).Find(kKey), nullptr);
+  EXPECT_EQ(Opened(path).size(), 1);
+  cache.Put(kKey, {"{}", 3});
+  ASSERT_TRUE(cache.Save().ok());
+  ASSERT_NE(Opened(path).Find(kKey), nullptr);
+  EXPECT_EQ(Opened(path).Find(kKey)->workspace_bytes, 3);
+}
+
 TEST(PlanCache, FolderThatIsNotThereIsAnError) {
   PlanCache cache = Opened(PathOf("nowhere") + "/x.plans");
   cache.Put(kKey, {"{}", 0});

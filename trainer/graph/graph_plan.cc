@@ -25,6 +25,7 @@ Status GraphPlan::PrepareLayers(const Shape& images) {
   shapes_ = {images};
   fusions_ = context_->fuses ? FuseLayers(*model_, phase_) : std::vector<LayerFusion>(Layers());
   for (int i = 0; i < Layers(); ++i) {
+    if (IsFoldedInVain(i)) Unfuse(i, &fusions_);
     Run run;
     ASSIGN_OR_RETURN(run.layer, PrepareLayerOf(i));
     shapes_.push_back(run.layer->OutputShape());
@@ -32,6 +33,11 @@ Status GraphPlan::PrepareLayers(const Shape& images) {
   }
   takes_padding_ = CheckTakesPadding();
   return OkStatus();
+}
+
+bool GraphPlan::IsFoldedInVain(int number) const {
+  const ResolvedLayer& layer = model_->layers[number];
+  return fusions_[number].norm >= 0 && !FoldingPays(layer.spec, shapes_[layer.inputs.front()]);
 }
 
 Result<std::unique_ptr<Layer>> GraphPlan::PrepareLayerOf(int number) const {

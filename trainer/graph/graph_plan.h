@@ -69,6 +69,7 @@ class GraphPlan {
 
   Status PrepareLayers(const Shape& images);
   Result<std::unique_ptr<Layer>> PrepareLayerOf(int layer) const;
+  bool IsFoldedInVain(int layer) const;
   void PlaceValues();
   void PlaceGradients();
   void PlaceGradientsOfInputs(int layer);

@@ -44,4 +44,11 @@ std::vector<LayerFusion> FuseLayers(const ResolvedModel& model, Phase phase) {
   return fusions;
 }
 
+void Unfuse(int convolution, std::vector<LayerFusion>* fusions) {
+  (*fusions)[convolution] = LayerFusion();
+  for (LayerFusion& fusion : *fusions) {
+    if (fusion.absorbed_by == convolution) fusion = LayerFusion();
+  }
+}
+
 }  // namespace shardmill

@@ -14,4 +14,7 @@ namespace shardmill {
 // its batch norms stay layers of their own, whose kernels do the activation.
 std::vector<LayerFusion> FuseLayers(const ResolvedModel& model, Phase phase);
 
+// The convolution, and what it did for others, are layers of their own again.
+void Unfuse(int convolution, std::vector<LayerFusion>* fusions);
+
 }  // namespace shardmill

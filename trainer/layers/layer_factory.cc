@@ -222,6 +222,11 @@ LayerParameters DeclareParameters(const LayerSpec& spec, int64_t input_channels,
   return LayerParameters();
 }
 
+bool FoldingPays(const LayerSpec& convolution, const Shape& input) {
+  const ConvolutionShape shape = ConvolutionShapeOf(convolution, input);
+  return shape.Check().ok() && shape.Output().Elements() > shape.WeightElements();
+}
+
 Result<std::unique_ptr<Layer>> PrepareLayer(const LayerSpec& spec,
                                             const LayerParameters& parameters,
                                             const LayerPlace& place, const LayerContext* context) {

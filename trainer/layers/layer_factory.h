@@ -30,6 +30,10 @@ struct LayerPlace {
   const LayerParameters* norm = nullptr;  // of the layer fusion.norm; null: there is none
 };
 
+// Whether a convolution makes more numbers than it has weights, so that folding a batch norm into
+// these is less work than the batch norm. Also false where it cannot take such an input at all.
+bool FoldingPays(const LayerSpec& convolution, const Shape& input);
+
 // `context` must outlive the layer.
 Result<std::unique_ptr<Layer>> PrepareLayer(const LayerSpec& spec,
                                             const LayerParameters& parameters,

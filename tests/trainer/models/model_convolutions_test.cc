@@ -42,6 +42,23 @@ TEST(ConvolutionsOf, EvaluationFoldsBatchNormAndActivationIn) {
   }
 }
 
+// At its end a classifier has few pixels and many weights.
+TEST(ConvolutionsOf, EvaluationFoldsOnlyWhereWeightsAreFewerThanWhatTheyMake) {
+  const auto spec = BuildModel(*FindModel("resnet18"), {3, 1000, 0, 0});
+  ASSERT_TRUE(spec.ok());
+  const auto convolutions = ConvolutionsOf(*spec, {1, 224, 224, 3}, Phase::kEvaluation);
+  ASSERT_TRUE(convolutions.ok()) << convolutions.status().ToString();
+  for (const ModelConvolution& convolution : *convolutions) {
+    if (convolution.layer == "head") continue;
+    const ConvolutionShape& shape = convolution.shape;
+    const bool folded = shape.Output().Elements() > shape.WeightElements();
+    EXPECT_EQ(shape.bias, folded) << convolution.layer;
+    EXPECT_TRUE(folded || shape.activation == Activation::kNone) << convolution.layer;
+  }
+  EXPECT_TRUE(convolutions->front().shape.bias);
+  EXPECT_FALSE(convolutions->at(convolutions->size() - 2).shape.bias);
+}
+
 TEST(ConvolutionsOf, ImagesThatAreTooSmallAreInvalidArgument) {
   const auto spec = BuildModel(*FindModel("unet"), {3, 12, 0, 0});
   ASSERT_TRUE(spec.ok());

@@ -2,9 +2,9 @@
 //
 // The forward plan also adds the bias and applies the activation where cuDNN has such a plan; what
 // it does not do is left to kernels. A transposed convolution writes its large grid, and there is
-// no plan that ends in more. Nor do plans take sums for batch norm on the way (cuDNN's "genstats"):
-// the heuristics name no engine for that behind a convolution of the models in bf16, and sums of
-// squares in f32 would lose the digits that the kernels of batch_norm.h keep.
+// no plan that ends in more. Nor do plans take sums for batch norm on the way ("genstats"): the
+// heuristics of cuDNN 9.19 name no engine for that behind a convolution of U-Net, in any math mode,
+// and sums of squares in f32 would lose the digits that the kernels of batch_norm.h keep.
 #pragma once
 
 #include <array>

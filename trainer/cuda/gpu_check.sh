@@ -281,6 +281,7 @@ on_gpu() { # NAME TEST
 }
 on_gpu "convolutions" ConvolutionsAgreeWithTheReference
 on_gpu "fused = unfused" FusedConvolutionsAgreeWithUnfused
+tests "plans for those that fail" 60 "$here/cuda_ops_test" "--gtest_filter=PlanFailover.*"
 on_gpu "training beside the host" TrainingGoesAsOnTheHost
 on_gpu "eager = captured" WholeStepsTrainAsOnTheHostAndCapturedAsEager
 on_gpu "passes over one batch" PassesTrainAsOnTheHostAndCapturedAsEager

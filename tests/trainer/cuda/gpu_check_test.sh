@@ -85,8 +85,8 @@ expect_text() { # TEXT
 scripts=("$1" "$2")
 make_folder "${scripts[@]}"
 run 0
-expect_text '18 passed, 0 failed, 0 skipped'
-expect_json 'r["device"] == "NVIDIA H200, 580.95" and r["passed"] == 18'
+expect_text '19 passed, 0 failed, 0 skipped'
+expect_json 'r["device"] == "NVIDIA H200, 580.95" and r["passed"] == 19'
 expect_json 'c["U-Net, bf16"]["values"] == {"images_per_s": 1500.5, "waiting_share": 0.001}'
 expect_json 'c["beside PyTorch"]["values"]["ratio"] == 1.5'
 expect_json 'r["bandwidths"][1] == {"kernel": "cross-entropy + gradient", "microseconds": 70.5,
@@ -97,7 +97,7 @@ expect_json 'c["overfitting"]["values"]["miou"] == 0.97'
 EXIT=1 fake "$work/set/device_kernels_test" 'device_kernels_test.cc:34: Failure' \
   'shape "1 x 5 x 7 x 3"	of \y' '[  FAILED  ] 1 test, listed below:'
 run 1
-expect_text '17 passed, 1 failed, 0 skipped'
+expect_text '18 passed, 1 failed, 0 skipped'
 expect_json 'c["kernels beside the host"]["result"] == "failed"'
 expect_text 'device_kernels_test.cc:34: Failure'
 expect_json 'c["kernels beside the host"]["note"].startswith("exit 1: shape \"1 x 5 x 7 x 3\"")'
@@ -108,8 +108,9 @@ fake "$work/set/runtime_test" '[  PASSED  ] 0 tests.' '[  SKIPPED ] 1 test, list
 fake "$work/set/cuda_ops_test" '[  PASSED  ] 0 tests.'
 run 1
 expect_json '[name for name in c if c[name]["result"] == "failed"] == ["code for this device",
-    "convolutions", "fused = unfused", "training beside the host", "eager = captured",
-    "passes over one batch", "input path", "NCCL, 1 rank", "NCCL in a captured step"]'
+    "convolutions", "fused = unfused", "plans for those that fail", "training beside the host",
+    "eager = captured", "passes over one batch", "input path", "NCCL, 1 rank",
+    "NCCL in a captured step"]'
 
 # A program that neither ends nor heeds SIGTERM, as one that hangs in the driver; and the checks
 # behind it.
@@ -119,7 +120,7 @@ sed -i 's/^most_seconds=.*/most_seconds=2/; s/--kill-after=5/--kill-after=0.2/' 
 printf '#!/bin/bash\ntrap "" TERM\nwhile :; do sleep 0.1; done\n' >"$work/set/runtime_test"
 run 1
 expect_json '"not done within" in c["code for this device"]["note"]'
-expect_json 'c["kernels beside the host"]["result"] == "passed" and len(c) == 18'
+expect_json 'c["kernels beside the host"]["result"] == "passed" and len(c) == 19'
 
 # A run that is cut short: what it knew is there.
 make_folder "${scripts[@]}"
@@ -167,7 +168,7 @@ EXIT=1 fake "$work/bin/python3" 'no module'
 rm "$work/bin/compute-sanitizer"
 if ! command -v compute-sanitizer >/dev/null; then
   CUDA_HOME=/nonexistent run 0
-  expect_text '16 passed, 0 failed, 2 skipped'
+  expect_text '17 passed, 0 failed, 2 skipped'
 fi
 
 # No GPU.

@@ -18,7 +18,11 @@ TEST_P(OnednnBf16, AgreesWithReference) {
   ASSERT_TRUE(ops.ok()) << ops.status().ToString();
   OpRunner runner(std::move(ops).value());
   for (const bool bias : {false, true}) {
-    ExpectConvolutionParity(ShapeOf(GetParam(), bias), kBf16SumTolerance, &runner);
+    ConvolutionShape shape = ShapeOf(GetParam(), bias);
+    for (const Activation activation : {Activation::kNone, Activation::kRelu6}) {
+      shape.activation = activation;
+      ExpectConvolutionParity(shape, kBf16SumTolerance, &runner);
+    }
   }
 }
 
@@ -39,6 +43,10 @@ TEST(Bf16, FactorsAreRoundedInAllDirections) {
   EXPECT_EQ(results.y, Floats(almost_one.size(), 1.0f));
   EXPECT_EQ(results.dx, Floats(almost_one.size(), 1.0f));
   EXPECT_EQ(results.dweights[4 * 32], 64.0f);
+  shape.activation = Activation::kRelu;
+  shape.forward_only = true;
+  const auto ended = runner.Convolution(shape, almost_one, middle, {}, almost_one);
+  EXPECT_EQ(ended.y, Floats(almost_one.size(), 1.0f));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, OnednnBf16, testing::ValuesIn(kConvolutionCases),

@@ -30,6 +30,7 @@ inline const ConvolutionCase kConvolutionCases[] = {
     {"OneByOne", {2, 9, 7, 8}, 12, SquareWindow(1, 1, 0), 1, false},
     {"OnePixel", {1, 1, 1, 16}, 5, SquareWindow(1, 1, 0), 1, false},
     {"Linear", {7, 1, 1, 33}, 10, SquareWindow(1, 1, 0), 1, false},
+    {"ManyClasses", {3, 20, 26, 8}, 130, SquareWindow(1, 1, 0), 1, false},
     {"Stride2", {2, 15, 18, 8}, 16, SquareWindow(3, 2, 1), 1, false},
     {"Dilation2", {1, 17, 19, 8}, 8, SquareWindow(3, 1, 2, 2), 1, false},
     {"Groups", {2, 9, 9, 16}, 32, SquareWindow(3, 1, 1), 4, false},
@@ -40,6 +41,7 @@ inline const ConvolutionCase kConvolutionCases[] = {
     {"TransposedOnePixel", {1, 1, 1, 8}, 3, SquareWindow(2, 2, 0), 1, true},
     {"TransposedOverlapping", {1, 6, 5, 8}, 8, SquareWindow(4, 2, 1), 1, true},
     {"TransposedGroups", {2, 5, 6, 8}, 4, SquareWindow(3, 2, 1), 2, true},
+    {"TransposedManyClasses", {2, 10, 13, 4}, 131, SquareWindow(2, 2, 0), 1, true},
     {"TransposedUneven", {2, 7, 6, 4}, 6, kUneven, 2, true},
 };
 

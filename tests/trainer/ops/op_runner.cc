@@ -1,10 +1,15 @@
 #include "tests/trainer/ops/op_runner.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
 namespace shardmill {
 namespace {
+
+// Behind a workspace: what an operation needs more than it asks for shows there.
+constexpr int64_t kGuardBytes = 64 << 10;
+constexpr uint8_t kGuard = 0xA5;
 
 template <typename T>
 T Value(Result<T> result) {
@@ -22,9 +27,16 @@ OpRunner::OpRunner(std::unique_ptr<OpTable> ops)
 }
 
 void* OpRunner::Workspace(int64_t bytes) {
-  workspace_ = Value(DeviceBuffer::Create(ops_.get(), bytes));
-  std::memset(workspace_.data(), 0xA5, static_cast<size_t>(bytes));
+  workspace_bytes_ = bytes;
+  workspace_ = Value(DeviceBuffer::Create(ops_.get(), bytes + kGuardBytes));
+  std::memset(workspace_.data(), kGuard, static_cast<size_t>(bytes + kGuardBytes));
   return workspace_.data();
+}
+
+void OpRunner::CheckWorkspace() const {
+  const auto* const guard = static_cast<const uint8_t*>(workspace_.data()) + workspace_bytes_;
+  const auto is_whole = [](uint8_t byte) { return byte == kGuard; };
+  SHARDMILL_CHECK(std::all_of(guard, guard + kGuardBytes, is_whole));
 }
 
 ConvolutionResults OpRunner::Convolution(const ConvolutionShape& shape, const Floats& x,
@@ -45,6 +57,7 @@ ConvolutionResults OpRunner::Convolution(const ConvolutionShape& shape, const Fl
   Succeed(op->BackwardWeights(*stream_, x.data(), dy.data(), results.dweights.data(), dbias,
                               workspace));
   Succeed(stream_->Synchronize());
+  CheckWorkspace();
   return results;
 }
 
@@ -70,6 +83,7 @@ BatchNormResults OpRunner::BatchNorm(const Shape& shape, Activation activation, 
   r.dx = dy;  // in place, as the graph does it
   const BatchNormSums sums = {r.dscale.data(), r.dshift.data(), shape.Pixels()};
   Succeed(ops_->BatchNormBackwardData(*stream_, call, sums, r.y.data(), r.dx.data(), r.dx.data()));
+  CheckWorkspace();
   return r;
 }
 
@@ -97,6 +111,7 @@ LossResults OpRunner::Loss(LossCall call, const Floats& logits) {
     Succeed(ops_->AddDiceLoss(*stream_, call, logits.data(), &results.weight_sum, &results.loss_sum,
                               results.dlogits.data()));
   }
+  CheckWorkspace();
   return results;
 }
 

@@ -53,10 +53,13 @@ class OpRunner {
  private:
   // Memory as the graph gives it: aligned, with unknown content.
   void* Workspace(int64_t bytes);
+  // CHECKs that nothing was written behind it.
+  void CheckWorkspace() const;
 
   std::unique_ptr<OpTable> ops_;
   std::unique_ptr<Stream> stream_;
   DeviceBuffer workspace_;
+  int64_t workspace_bytes_ = 0;
 };
 
 }  // namespace shardmill

@@ -10,6 +10,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "reader/base/error_prefix.h"
 #include "reader/base/exception_status.h"
 #include "reader/base/interrupt.h"
 #include "reader/base/out_of_memory_exit.h"
@@ -155,6 +156,7 @@ CLI::App* CommandLine::Add(const std::string& name, const std::string& descripti
 
 int CommandLine::Run(int argc, const char* const* argv) {
   ExitWhenOutOfMemory(app_->get_name());
+  SetErrorPrefix(app_->get_name());
   if (std::optional<int> code = Parse(argc, argv)) {
     return *code == kExitDone ? Report(FlushOutput()) : *code;
   }
@@ -237,6 +239,7 @@ void CommandLine::PrintHelp(const CLI::App& app) const {
 
 int CommandLine::ReportUsageError(const std::string& message) {
   const std::string prefix = Prefix();
+  SetErrorPrefix(prefix);
   Status error = InvalidArgumentError(message + "\nTry '" + prefix + " --help'.");
   if (share_usage_error_) {
     const Result<int> end = share_usage_error_(error);
@@ -245,12 +248,13 @@ int CommandLine::ReportUsageError(const std::string& message) {
   } else if (silent_) {
     return kExitDone;  // see SetSilent
   }
-  std::fprintf(stderr, "%s: error: %s\n", prefix.c_str(), error.message().c_str());
+  std::fprintf(stderr, "%s%s\n", ErrorPrefix().c_str(), error.message().c_str());
   return ExitCode(error);
 }
 
 int CommandLine::Execute(const Command& command) {
   Result<int> result = kExitDone;
+  SetErrorPrefix(Prefix());
   try {
     result = command.run();
   } catch (const std::exception&) {
@@ -270,7 +274,7 @@ int CommandLine::Execute(const Command& command) {
 
 int CommandLine::Report(const Status& status) const {
   if (status.ok()) return kExitDone;
-  std::fprintf(stderr, "%s: error: %s\n", Prefix().c_str(),
+  std::fprintf(stderr, "%s%s\n", ErrorPrefix().c_str(),
                EscapeControl(status.message(), KeepLineEnds::kYes).c_str());
   return ExitCodeAfterInterrupt(status);
 }

@@ -348,7 +348,9 @@ TEST_F(TrainRanks, KilledRankIsNamedWithItsStep) {
     EXPECT_EQ(kill(ranks[1], SIGKILL), 0);
   });
   EXPECT_EQ(job.exit_code, 5) << job.output;
-  EXPECT_NE(job.output.find("was ended by signal 9"), std::string::npos) << job.output;
+  EXPECT_NE(job.output.find("shardmill-train: error: rank 1 of 2 was ended by signal 9"),
+            std::string::npos)
+      << job.output;
   EXPECT_NE(job.output.find(" at step "), std::string::npos) << job.output;
   EXPECT_LE(job.seconds_to_end, 30) << job.output;
 }
@@ -374,8 +376,10 @@ TEST_F(TrainRanks, SignalToOneRankStopsAllWithACheckpoint) {
         EXPECT_EQ(kill(ranks[1], SIGTERM), 0);
       });
   EXPECT_EQ(job.exit_code, 143) << job.output;
-  EXPECT_NE(job.output.find("error: interrupted by SIGTERM: another rank was asked to stop after"),
-            std::string::npos)
+  EXPECT_NE(
+      job.output.find(
+          "shardmill-train: error: interrupted by SIGTERM: another rank was asked to stop after"),
+      std::string::npos)
       << job.output;
   EXPECT_NE(job.output.find("--resume goes on from it"), std::string::npos) << job.output;
   EXPECT_TRUE(std::filesystem::exists(output + "/last.ckpt"));

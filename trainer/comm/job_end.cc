@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "reader/base/error_prefix.h"
 #include "reader/base/interrupt.h"
 #include "reader/console/terminal.h"
 
@@ -45,7 +46,8 @@ Status NamingTheSignal(const Status& status) {
 // What has been printed so far comes first.
 void Say(const Status& status) {
   std::fflush(stdout);
-  std::fprintf(stderr, "error: %s\n", EscapeControl(status.message(), KeepLineEnds::kYes).c_str());
+  std::fprintf(stderr, "%s%s\n", ErrorPrefix().c_str(),
+               EscapeControl(status.message(), KeepLineEnds::kYes).c_str());
 }
 
 }  // namespace

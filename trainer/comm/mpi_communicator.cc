@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "reader/base/checksum.h"
+#include "reader/base/error_prefix.h"
 #include "reader/base/interrupt.h"
 #include "trainer/comm/control_channel.h"
 #include "trainer/comm/mpi_library.h"
@@ -330,7 +331,7 @@ Status MpiCommunicator::Abort(const Status& status) {
   if (const Status heard = watch_.Listen(own_); watch_.failed_remotely()) return Fail(heard);
   failure_ = status.WithContext("rank " + std::to_string(rank()) + " of " + std::to_string(size()) +
                                 ", " + PositionText(own_, ThisRankPage().call_state));
-  Report("error: " + failure_.message());
+  Report(ErrorPrefix() + failure_.message());
   ThisRankPage().state = RankState::kAborted;
   TellOthers();
   return failure_;

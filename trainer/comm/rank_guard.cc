@@ -11,6 +11,8 @@
 #include <cstring>
 #include <string>
 
+#include "reader/base/error_prefix.h"
+#include "reader/base/file.h"
 #include "reader/base/launch.h"
 #include "reader/base/status.h"
 #include "trainer/comm/rank_page.h"
@@ -24,7 +26,7 @@ constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT
 constexpr char kGuardName[] = "rank-guard";
 
 void Say(const Launch& launch, const std::string& what) {
-  const std::string line = "error: rank " + std::to_string(launch.rank) + " of " +
+  const std::string line = ErrorPrefix() + "rank " + std::to_string(launch.rank) + " of " +
                            std::to_string(launch.size) + " " + what + "\n";
   if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
@@ -125,6 +127,7 @@ int RunGuarded(int argc, char** argv, const std::function<int()>& body) {
   // A launcher that cannot be understood is reported where the communicator is created.
   if (!launch.ok() || launch->size == 1 || !ShareRankPage()) return body();
 
+  if (argc > 0) SetErrorPrefix(FileName(argv[0]));
   const sigset_t signals = WatchedSignals();
   sigset_t previous_mask;
   signal(SIGCHLD, SIG_DFL);

@@ -15,6 +15,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "reader/base/error_prefix.h"
 #include "reader/console/help_formatter.h"
 
 namespace shardmill {
@@ -99,6 +100,7 @@ TEST_F(CommandLineTest, ErrorIsPrintedWithCommandAndMapped) {
   result_ = DataLossError("a\x1b.png: cut");
   EXPECT_EQ(Run({"pack", "x"}), 4);
   EXPECT_EQ(error_, "mill pack: error: a\\x1b.png: cut\n");
+  EXPECT_EQ(ErrorPrefix(), "mill pack: error: ");  // of whoever else prints errors
   EXPECT_EQ(out_, "");
 }
 

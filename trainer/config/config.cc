@@ -11,7 +11,7 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "proto/train_config.pb.h"
-#include "reader/base/file.h"
+#include "reader/base/text_file.h"
 #include "reader/console/command_line.h"
 #include "reader/console/json_writer.h"
 #include "trainer/config/config_table.h"
@@ -110,7 +110,7 @@ Result<proto::TrainConfig> ConfigFlags::Given() {
   proto::TrainConfig given;
   batch_is_auto_ = false;
   if (!config_file_.empty()) {
-    ASSIGN_OR_RETURN(std::string text, ReadFile(config_file_, kMaxConfigFileBytes));
+    ASSIGN_OR_RETURN(std::string text, ReadTextFile(config_file_, kMaxConfigFileBytes));
     batch_is_auto_ = TakeAutoBatch(&text);
     ASSIGN_OR_RETURN(given, ParseConfigJson(text, config_file_));
     if (batch_is_auto_) given.clear_batch();

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
+#include <sstream>
 
 #include "proto/manifest.pb.h"
+#include "reader/base/text_file.h"
 
 namespace shardmill {
 namespace {
+
+constexpr uint64_t kMaxFileBytes = 16 << 20;
 
 Status CheckStatistics(const std::vector<ClassInfo>& classes, const proto::Statistics& statistics) {
   const int expected = static_cast<int>(classes.size());
@@ -90,11 +93,13 @@ Status ReadLine(const std::string& line, const std::vector<ClassInfo>& classes,
 
 Result<std::vector<float>> FromFile(const std::string& path,
                                     const std::vector<ClassInfo>& classes) {
-  std::ifstream file(path);
-  if (!file) {
+  const Result<std::string> text = ReadTextFile(path, kMaxFileBytes);
+  if (text.status().code() == StatusCode::kNotFound) {
     return NotFoundError("--class-weights " + path +
                          ": neither none, median nor enet, nor a file that can be read");
   }
+  if (!text.ok()) return text.status().WithContext("--class-weights");
+  std::istringstream file(*text);
   std::vector<std::optional<float>> weights(classes.size());
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "proto/model.pb.h"
-#include "reader/base/file.h"
+#include "reader/base/text_file.h"
 
 namespace shardmill {
 namespace {
@@ -48,7 +48,7 @@ Result<proto::Model> ParseModel(const std::string& text, const std::string& sour
 }
 
 Result<proto::Model> ReadModelFile(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFileBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadTextFile(path, kMaxFileBytes));
   return ParseModel(text, path);
 }
 

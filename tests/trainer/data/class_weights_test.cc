@@ -86,6 +86,13 @@ TEST(ClassWeights, FileNamesClassesByNameOrId) {
   EXPECT_EQ(*weights, (std::vector<float>{0.25f, 2, 4.5f}));
 }
 
+TEST(ClassWeights, ByteOrderMarkIsNoPartOfAName) {
+  const std::string path = WriteFile("marked", "\xEF\xBB\xBFsky,1\nroad, wet,2\ncar,3\n");
+  const auto weights = ClassWeights(path, kClasses, {});
+  ASSERT_TRUE(weights.ok()) << weights.status().ToString();
+  EXPECT_EQ(*weights, (std::vector<float>{1, 2, 3}));
+}
+
 TEST(ClassWeights, BadFilesNameTheirLine) {
   const auto status_of = [](const std::string& text) {
     return ClassWeights(WriteFile("bad", text), kClasses, {}).status();

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "proto/model.pb.h"
 #include "trainer/models/model_catalog.h"
 
@@ -54,6 +56,14 @@ TEST(ModelFile, MistakesNamePlaceOrLayer) {
   ExpectInvalid("layers { name: 'a' convolution { } }", "layer \"a\": needs either channels");
   ExpectInvalid("layers { name: 'a' convolution { channels: 3 classes: true } }", "either");
   ExpectInvalid("layers { name: 'a' max_pool { kernel: [1, 2, 3] } }", "kernel must be");
+}
+
+TEST(ModelFile, FileMayBeginWithAByteOrderMark) {
+  const std::string path = testing::TempDir() + "/marked.txtpb";
+  std::ofstream(path) << "\xEF\xBB\xBFlayers { name: 'a' convolution { kernel: 1 classes: true } }";
+  const auto model = ReadModelFile(path);
+  ASSERT_TRUE(model.ok()) << model.status().ToString();
+  EXPECT_EQ(model->layers_size(), 1);
 }
 
 TEST(ModelFile, MissingFileIsNotFound) {

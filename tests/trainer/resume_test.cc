@@ -287,10 +287,13 @@ TEST_F(ResumeRefusalTest, CompleteRunAsksForMoreEpochs) {
   EXPECT_NE(longer.err.find("epochs: 4 → 5"), std::string::npos) << longer.err;
 }
 
-TEST_F(ResumeRefusalTest, AnotherBatchInsideAnEpochIsRefusedAndBehindItAllowed) {
+TEST_F(ResumeRefusalTest, AnotherOrderInsideAnEpochIsRefusedAndBehindItAllowed) {
   ExpectRefused(Resume({"--batch", "3"}), 2, "resume with --batch 6");
+  ExpectRefused(Resume({"--seed", "4"}), 2, "resume with --seed 0");
+  ExpectRefused(Resume({"--train-split", "val", "--batch", "6"}), 2,
+                "resume with --train-split tr");
   ExpectSuccess(Resume({"--limit-steps", "8"}));
-  ExpectSuccess(Resume({"--batch", "3", "--limit-steps", "9"}));
+  ExpectSuccess(Resume({"--batch", "3", "--seed", "4", "--limit-steps", "9"}));
 }
 
 // What the last line names is there, and is the network that scored so.
@@ -326,6 +329,62 @@ TEST_F(ResumeTest, BestCheckpointStaysThatOfTheRunWhereverItGoesOn) {
   ExpectSuccess(anew);
   EXPECT_NE(anew.err.find("of epoch 1, is not there any more"), std::string::npos) << anew.err;
   EXPECT_GT(best_epoch(first + "/best.ckpt"), 1);
+}
+
+TEST_F(ResumeTest, BestScoreOfAnotherSplitIsNotCompared) {
+  const std::string output = FreshPath("other_val");
+  ExpectSuccess(RunTrainer(Run(output) + Words{"--limit-steps", "4"}));
+  const ProgramResult resumed = RunTrainer(
+      {dataset_, "--output", output, "--resume", "--val-split", "train", "--limit-steps", "8"});
+  ExpectSuccess(resumed);
+  EXPECT_NE(resumed.err.find("the best score so far is of split 'val', not of 'train'"),
+            std::string::npos)
+      << resumed.err;
+  EXPECT_NE(resumed.out.find(" in epoch 2, kept in "), std::string::npos) << resumed.out;
+}
+
+std::string KindsAndSteps(const std::string& output) {
+  std::string text;
+  for (const LogLine& line : ReadLog(output + "/log.jsonl")) {
+    text += line.kind + " " + std::to_string(line.step) + ", ";
+  }
+  return text;
+}
+
+TEST_F(ResumeTest, RunInAnotherFolderDoesNotGoOnInTheLogThere) {
+  const std::string first = FreshPath("log_first"), second = FreshPath("log_second");
+  ExpectSuccess(RunTrainer(Run(first) + Words{"--limit-steps", "2"}));
+  ExpectSuccess(RunTrainer(Run(second) + Words{"--limit-steps", "3", "--seed", "7"}));
+  ExpectSuccess(RunTrainer({dataset_, "--resume", first + "/last.ckpt", "--output", second,
+                            "--overwrite", "--limit-steps", "3"}));
+  EXPECT_EQ(KindsAndSteps(second), "start 2, step 3, ");
+  EXPECT_EQ(KindsAndSteps(first), "start 0, step 1, step 2, ");
+}
+
+// A checkpoint between the last step of an epoch and its evaluation, beside the log of a process
+// that was killed when it had done the evaluation.
+TEST_F(ResumeTest, EvaluationThatIsDoneAgainStandsInTheLogOnce) {
+  const std::string output = FreshPath("evaluated_again"), last = output + "/last.ckpt";
+  ExpectSuccess(RunTrainer(Run(output) + Words{"--limit-steps", "4"}));
+  const auto checkpoint = LoadedCheckpoint::Read(last);
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().ToString();
+  proto::Checkpoint description = checkpoint->description();
+  std::vector<std::vector<float>> buffers;
+  std::vector<TensorView> tensors;
+  for (const proto::CheckpointTensor& tensor : description.tensors()) {
+    std::vector<float>& buffer = buffers.emplace_back(tensor.elements());
+    const auto count = static_cast<int64_t>(buffer.size());
+    ASSERT_TRUE(checkpoint->CopyTensor(tensor.name(), buffer.data(), count).ok());
+    tensors.push_back({tensor.name(), buffer.data(), count});
+  }
+  ASSERT_EQ(description.progress().epoch(), 1u);
+  description.mutable_progress()->set_epoch(0);
+  description.mutable_progress()->set_step_in_epoch(4);
+  description.clear_tensors();
+  ASSERT_TRUE(WriteCheckpoint(last, description, tensors).ok());
+  ExpectSuccess(RunTrainer({dataset_, "--output", output, "--resume", "--limit-steps", "5"}));
+  EXPECT_EQ(KindsAndSteps(output),
+            "start 0, step 1, step 2, step 3, step 4, start 4, evaluation 4, step 5, ");
 }
 
 TEST_F(ResumeRefusalTest, CheckpointOfAnotherFolderDoesNotReplaceTheRunThere) {

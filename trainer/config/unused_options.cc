@@ -40,6 +40,8 @@ const std::vector<Use>& Uses() {
       {"--step-epochs", "--schedule step", ScheduleIs("step")},
       {"--step-factor", "--schedule step", ScheduleIs("step")},
       {"--final-lr", "--schedule poly and cosine", ScheduleIs("poly", "cosine")},
+      {"--label-smoothing", "--cross-entropy above 0",
+       [](Config config) { return config.cross_entropy() > 0; }},
       {"--ohem-share", "--ohem above 0", [](Config config) { return config.ohem() > 0; }},
       {"--micro-shards", "--deterministic", [](Config config) { return config.deterministic(); }},
       {"--val-split", "--eval-every above 0",
@@ -55,7 +57,7 @@ const std::vector<Use>& Uses() {
 }  // namespace
 
 std::vector<std::string> UnusedOptions(const proto::TrainConfig& given,
-                                       const proto::TrainConfig& config) {
+                                       const proto::TrainConfig& config, TaskKind task) {
   std::map<std::string, std::string> values, defaults;
   for (auto& [flag, text] : ConfigTexts(given)) values[flag] = text;
   for (auto& [flag, text] : ConfigTexts(proto::TrainConfig())) defaults[flag] = text;
@@ -63,6 +65,10 @@ std::vector<std::string> UnusedOptions(const proto::TrainConfig& given,
   for (const Use& use : Uses()) {
     if (values[use.flag] == defaults[use.flag] || use.is_used(config)) continue;
     texts.push_back(std::string(use.flag) + " has no effect: it is for " + use.purpose);
+  }
+  constexpr char kPictures[] = "--log-pictures";
+  if (values[kPictures] != defaults[kPictures] && task != TaskKind::kSegmentation) {
+    texts.push_back(std::string(kPictures) + " has no effect: it is for class maps");
   }
   return texts;
 }

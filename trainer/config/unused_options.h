@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "proto/train_config.pb.h"
+#include "trainer/data/data_task.h"
 
 namespace shardmill {
 
@@ -12,6 +13,6 @@ namespace shardmill {
 // sgd". Options of `given` that have their default are passed over, as a configuration file names
 // all of them.
 std::vector<std::string> UnusedOptions(const proto::TrainConfig& given,
-                                       const proto::TrainConfig& config);
+                                       const proto::TrainConfig& config, TaskKind task);
 
 }  // namespace shardmill

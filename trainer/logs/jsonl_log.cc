@@ -14,25 +14,36 @@ namespace shardmill {
 namespace {
 
 constexpr uint64_t kMaxLogBytes = uint64_t{1} << 36;
+constexpr char kEvaluation[] = "evaluation";
 
-// The step that a line belongs to; nullopt when it is no whole line of ours.
-std::optional<double> StepOfLine(const std::string& line) {
+struct LineFacts {
+  double step = 0;  // that it belongs to
+  bool is_evaluation = false;
+};
+
+// Nullopt when it is no whole line of ours.
+std::optional<LineFacts> FactsOfLine(const std::string& line) {
   google::protobuf::Struct object;
   if (!google::protobuf::util::JsonStringToMessage(line, &object).ok()) return std::nullopt;
   const auto step = object.fields().find("step");
   if (step == object.fields().end() || !step->second.has_number_value()) return std::nullopt;
-  return step->second.number_value();
+  const auto kind = object.fields().find("kind");
+  const bool has_kind = kind != object.fields().end();
+  return LineFacts{step->second.number_value(),
+                   has_kind && kind->second.string_value() == kEvaluation};
 }
 
 // Lines are in the order of their steps; a line that was cut when the program was killed ends
 // what can be kept.
-std::string KeptLines(const std::string& text, uint64_t resume_step) {
+std::string KeptLines(const std::string& text, const LogPlace& place) {
   std::string kept;
   std::istringstream lines(text);
   std::string line;
   while (std::getline(lines, line)) {
-    const std::optional<double> step = StepOfLine(line);
-    if (!step || *step > static_cast<double>(resume_step)) break;
+    const std::optional<LineFacts> facts = FactsOfLine(line);
+    const auto last = static_cast<double>(place.step);
+    if (!facts || facts->step > last) break;
+    if (facts->is_evaluation && facts->step == last && !place.is_behind_evaluation) break;
     kept += line + "\n";
   }
   return kept;
@@ -58,11 +69,11 @@ Result<JsonlLog> JsonlLog::Open(const std::string& path, LogStart start) {
 
 Result<JsonlLog> JsonlLog::Create(const std::string& path) { return Open(path, LogStart::kEmpty); }
 
-Result<JsonlLog> JsonlLog::Continue(const std::string& path, uint64_t resume_step) {
+Result<JsonlLog> JsonlLog::Continue(const std::string& path, const LogPlace& place) {
   Result<std::string> text = ReadFile(path, kMaxLogBytes);
   if (!text.ok() && text.status().code() == StatusCode::kNotFound) return Create(path);
   if (!text.ok()) return text.status();
-  const std::string kept = KeptLines(*text, resume_step);
+  const std::string kept = KeptLines(*text, place);
   if (kept != *text) {
     ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
     RETURN_IF_ERROR(file.Append(kept.data(), kept.size()));
@@ -122,7 +133,7 @@ Status JsonlLog::Write(const OutlierEvent& event) {
 Status JsonlLog::Write(const EvaluationEvent& event, const std::vector<std::string>& classes) {
   JsonWriter json(JsonStyle::kOneLine);
   json.BeginObject();
-  json.Key("kind").String("evaluation");
+  json.Key("kind").String(kEvaluation);
   json.Key("step").Number(event.step);
   json.Key("epoch").Number(event.epoch);
   json.Key("split").String(event.split);
@@ -133,6 +144,9 @@ Status JsonlLog::Write(const EvaluationEvent& event, const std::vector<std::stri
   WriteScore("pixel_accuracy", event.scores.pixel_accuracy, &json);
   WriteScore("mean_accuracy", event.scores.mean_accuracy, &json);
   WriteScore("miou", event.scores.mean_iou, &json);
+  if (event.scores.top_five_accuracy) {
+    WriteScore("top5_accuracy", event.scores.top_five_accuracy, &json);
+  }
   json.Key("class_iou").BeginArray();
   for (size_t k = 0; k < classes.size(); ++k) {
     json.BeginObject();

@@ -7,7 +7,8 @@
 //   {"kind": "evaluation", "step": …}   each evaluation
 //
 // A run that is resumed from a checkpoint continues the file: lines of later steps, which are run
-// again, are taken out first, so that each step stands in it once. Not for concurrent use.
+// again, are taken out first, so that each step and evaluation stands in it once. Not for
+// concurrent use.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +28,9 @@ class JsonWriter;
 
 class JsonlLog {
  public:
-  // Starts an empty file, or keeps the lines of an existing one up to step `resume_step`.
+  // Starts an empty file, or keeps the lines of an existing one up to `place`.
   static Result<JsonlLog> Create(const std::string& path);
-  static Result<JsonlLog> Continue(const std::string& path, uint64_t resume_step);
+  static Result<JsonlLog> Continue(const std::string& path, const LogPlace& place);
 
   // `add_members` writes further members of the object.
   Status WriteStart(uint64_t step, const std::function<void(JsonWriter*)>& add_members);

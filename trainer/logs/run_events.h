@@ -9,6 +9,13 @@
 
 namespace shardmill {
 
+// Up to where the logs of a run that goes on are kept: the step behind which it goes on, and the
+// evaluation behind that step unless it is still to be done.
+struct LogPlace {
+  uint64_t step = 0;
+  bool is_behind_evaluation = true;
+};
+
 // Where the time of steps went, on one rank. Together the parts are all of it.
 struct StepTimes {
   double wait_ms = 0;  // for data

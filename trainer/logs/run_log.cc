@@ -9,15 +9,13 @@ namespace shardmill {
 
 Result<RunLog> RunLog::Open(const RunLogOptions& options) {
   const std::string path = JoinPath(options.folder, kLogFile);
-  ASSIGN_OR_RETURN(JsonlLog jsonl, options.resume_step
-                                       ? JsonlLog::Continue(path, *options.resume_step)
-                                       : JsonlLog::Create(path));
+  ASSIGN_OR_RETURN(JsonlLog jsonl, options.place ? JsonlLog::Continue(path, *options.place)
+                                                 : JsonlLog::Create(path));
   RunLog log(std::move(jsonl), options.classes);
   if (!options.tensorboard) return log;
   ASSIGN_OR_RETURN(TensorboardLog tensorboard,
-                   options.resume_step
-                       ? TensorboardLog::Continue(options.folder, *options.resume_step)
-                       : TensorboardLog::Create(options.folder));
+                   options.place ? TensorboardLog::Continue(options.folder, *options.place)
+                                 : TensorboardLog::Create(options.folder));
   log.tensorboard_.emplace(std::move(tensorboard));
   return log;
 }

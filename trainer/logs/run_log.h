@@ -18,8 +18,8 @@ namespace shardmill {
 struct RunLogOptions {
   std::string folder;
   bool tensorboard = true;
-  std::optional<uint64_t> resume_step;  // goes on behind this step; not given: starts afresh
-  std::vector<std::string> classes;     // names, in the order of the ids
+  std::optional<LogPlace> place;     // goes on behind it; not given: starts afresh
+  std::vector<std::string> classes;  // names, in the order of the ids
 };
 
 class RunLog {

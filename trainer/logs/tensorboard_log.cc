@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 constexpr char kPrefix[] = "events.out.tfevents.";
 constexpr char kSuffix[] = ".shardmill";  // of files that this program wrote
 constexpr uint64_t kMaxEventBytes = uint64_t{1} << 30;
+constexpr char kLearningRate[] = "train/learning_rate";
 constexpr int kBuckets = 20;  // of a histogram of IoUs
 
 double WallTime() {
@@ -64,9 +65,17 @@ std::string NewName() {
   return name;
 }
 
-// How many bytes of the file belong to events up to the step; the first that cannot be read ends
+// Scores or pictures, not the numbers of a step.
+bool IsOfEvaluation(const proto::TensorboardEvent& event) {
+  const auto& values = event.summary().value();
+  return !values.empty() && std::none_of(values.begin(), values.end(), [](const auto& value) {
+    return value.tag() == kLearningRate;
+  });
+}
+
+// How many bytes of the file belong to events up to the place; the first that cannot be read ends
 // them.
-Result<uint64_t> KeptBytes(const std::string& path, uint64_t resume_step) {
+Result<uint64_t> KeptBytes(const std::string& path, const LogPlace& place) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
   if (file == nullptr) return ErrnoError(path + ": cannot open for reading", errno);
   uint64_t kept = 0;
@@ -75,11 +84,17 @@ Result<uint64_t> KeptBytes(const std::string& path, uint64_t resume_step) {
         ReadTfRecord(file.get(), path, kMaxEventBytes);
     if (!record.ok() || !record->has_value()) return kept;
     proto::TensorboardEvent event;
-    if (!event.ParseFromString(**record) || event.step() > static_cast<int64_t>(resume_step)) {
-      return kept;
-    }
+    const auto last = static_cast<int64_t>(place.step);
+    if (!event.ParseFromString(**record) || event.step() > last) return kept;
+    if (event.step() == last && !place.is_behind_evaluation && IsOfEvaluation(event)) return kept;
     kept = static_cast<uint64_t>(std::ftell(file.get()));
   }
+}
+
+// Under which the scores and pictures of a split stand.
+std::string GroupOf(const std::string& split) {
+  const bool is_taken = split == "train" || split == "time" || split == "iou";
+  return (is_taken ? "evaluation_" + split : split) + "/";
 }
 
 void AddScalar(const std::string& tag, double value, proto::TensorboardEvent* event) {
@@ -148,11 +163,11 @@ Result<TensorboardLog> TensorboardLog::Create(const std::string& folder) {
   return Open(JoinPath(folder, NewName()));
 }
 
-Result<TensorboardLog> TensorboardLog::Continue(const std::string& folder, uint64_t resume_step) {
+Result<TensorboardLog> TensorboardLog::Continue(const std::string& folder, const LogPlace& place) {
   ASSIGN_OR_RETURN(const std::vector<std::string> logs, OwnLogs(folder));
   if (logs.empty()) return Open(JoinPath(folder, NewName()));
   for (const std::string& path : logs) {
-    ASSIGN_OR_RETURN(const uint64_t kept, KeptBytes(path, resume_step));
+    ASSIGN_OR_RETURN(const uint64_t kept, KeptBytes(path, place));
     if (truncate(path.c_str(), static_cast<off_t>(kept)) != 0) {
       return ErrnoError(path + ": cannot be cut to the events before the checkpoint", errno);
     }
@@ -176,7 +191,7 @@ Status TensorboardLog::Write(const StepEvent& step) {
   proto::TensorboardEvent event;
   event.set_step(static_cast<int64_t>(step.step));
   AddScalar("train/loss", step.loss, &event);
-  AddScalar("train/learning_rate", step.learning_rate, &event);
+  AddScalar(kLearningRate, step.learning_rate, &event);
   AddScalar("train/gradient_norm", step.gradient_norm, &event);
   if (step.TotalMs() > 0) {
     AddScalar("time/images_per_second", step.ImagesPerSecond(step.images), &event);
@@ -189,7 +204,7 @@ Status TensorboardLog::Write(const StepEvent& step) {
 
 Status TensorboardLog::Write(const EvaluationEvent& evaluation,
                              const std::vector<std::string>& classes) {
-  const std::string split = evaluation.split + "/";
+  const std::string split = GroupOf(evaluation.split);
   const Scores& scores = evaluation.scores;
   proto::TensorboardEvent event;
   event.set_step(static_cast<int64_t>(evaluation.step));
@@ -213,7 +228,7 @@ Status TensorboardLog::Write(const PictureEvent& pictures) {
   event.set_step(static_cast<int64_t>(pictures.step));
   for (const PictureEvent::Picture& picture : pictures.pictures) {
     proto::TensorboardSummary::Value* value = event.mutable_summary()->add_value();
-    value->set_tag(pictures.split + "/" + picture.name);
+    value->set_tag(GroupOf(pictures.split) + picture.name);
     value->mutable_image()->set_height(static_cast<int32_t>(picture.height));
     value->mutable_image()->set_width(static_cast<int32_t>(picture.width));
     value->mutable_image()->set_colorspace(3);

@@ -3,8 +3,9 @@
 //
 // Each event is written whole and at once, so that a run that is killed leaves at most one cut
 // event at the end of the file, which readers pass over. A run that is resumed from a checkpoint
-// continues the file: events of later steps, which are run again, are taken out first. Not for
-// concurrent use.
+// continues the file: events of later steps, which are run again, are taken out first. Scores and
+// pictures stand below the name of their split; one that is named like what stands there otherwise
+// is "evaluation_NAME". Not for concurrent use.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ class TensorboardLog {
  public:
   // Starts a file in the folder, after removing those that earlier runs left there.
   static Result<TensorboardLog> Create(const std::string& folder);
-  // Keeps the events of an earlier file up to step `resume_step`, where there is one.
-  static Result<TensorboardLog> Continue(const std::string& folder, uint64_t resume_step);
+  // Keeps the events of an earlier file up to `place`, where there is one.
+  static Result<TensorboardLog> Continue(const std::string& folder, const LogPlace& place);
 
   ~TensorboardLog();
   TensorboardLog(TensorboardLog&& other) noexcept;

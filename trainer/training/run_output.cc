@@ -28,11 +28,6 @@ bool IsFolder(const std::string& path) {
   return fs::is_directory(path, error);
 }
 
-bool GoesOnInPlace(const TrainSetup& setup) {
-  return !setup.resumed_from.empty() &&
-         AreTheSame(FolderName(setup.resumed_from), setup.config.output());
-}
-
 // Log and checkpoints of two runs would mix.
 Status LockOutput(TrainSetup* setup) {
   const std::string& output = setup->config.output();
@@ -146,6 +141,11 @@ Result<std::string> TakeBest(TrainSetup* setup) {
 }
 
 }  // namespace
+
+bool GoesOnInPlace(const TrainSetup& setup) {
+  return !setup.resumed_from.empty() &&
+         AreTheSame(FolderName(setup.resumed_from), setup.config.output());
+}
 
 Status ReserveOutput(TrainSetup* setup) {
   RETURN_IF_ERROR(LockOutput(setup));

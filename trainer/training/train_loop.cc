@@ -142,7 +142,10 @@ Status TrainLoop::OpenLog() {
   options.folder = config_.output();
   options.tensorboard = config_.tensorboard();
   options.classes = setup_.task.classes;
-  if (!setup_.resumed_from.empty()) options.resume_step = progress_.steps();
+  if (GoesOnInPlace(setup_)) {
+    const bool is_behind_evaluation = progress_.step_in_epoch() == 0;
+    options.place = LogPlace{progress_.steps(), is_behind_evaluation};
+  }
   ASSIGN_OR_RETURN(RunLog log, RunLog::Open(options));
   log_.emplace(std::move(log));
   return OkStatus();

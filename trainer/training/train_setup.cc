@@ -220,6 +220,42 @@ Status BuildOptimizer(TrainSetup* setup) {
   return CheckSchedule(schedule);
 }
 
+// Inside an epoch the batches must go on as they began: else records of it would be repeated and
+// others left out.
+Status CheckSameOrder(const proto::Checkpoint& before, const proto::TrainConfig& now) {
+  const proto::TrainConfig& then = before.config();
+  struct Option {
+    const char* flag;
+    std::string then, now;
+  };
+  const Option options[] = {{"--batch", std::to_string(then.batch()), std::to_string(now.batch())},
+                            {"--seed", std::to_string(then.seed()), std::to_string(now.seed())},
+                            {"--train-split", then.train_split(), now.train_split()}};
+  for (const Option& option : options) {
+    if (option.then == option.now) continue;
+    const std::string flag = option.flag;
+    return InvalidArgumentError(
+        "the checkpoint stands inside an epoch, behind " +
+        std::to_string(before.progress().step_in_epoch()) + " batches: another " + flag +
+        " would repeat records of this epoch or leave some out; resume with " + flag + " " +
+        option.then + ", or from the end of an epoch");
+  }
+  return OkStatus();
+}
+
+// Scores of one split say nothing of those of another.
+void ForgetBestOfOtherSplit(const proto::TrainConfig& before, TrainSetup* setup) {
+  proto::Progress& progress = *setup->description.mutable_progress();
+  const std::string& now = setup->config.val_split();
+  if (!progress.has_best_epoch() || setup->val_records == 0 || before.val_split() == now) return;
+  progress.clear_best_epoch();
+  progress.clear_best_score();
+  progress.clear_best_class_iou();
+  setup->notices.push_back("the best score so far is of split '" + before.val_split() +
+                           "', not of '" + now +
+                           "': the best is chosen among the epochs that follow");
+}
+
 // Where the old run stood must be a place of this one.
 Status CheckProgress(const proto::Checkpoint& before, const TrainSetup& setup) {
   const proto::Progress& progress = before.progress();
@@ -227,15 +263,7 @@ Status CheckProgress(const proto::Checkpoint& before, const TrainSetup& setup) {
     return InvalidArgumentError("the run is complete: " + std::to_string(progress.epoch()) +
                                 " epochs are done; ask for more with --epochs");
   }
-  if (progress.step_in_epoch() > 0 && before.config().batch() != setup.config.batch()) {
-    return InvalidArgumentError(
-        "the checkpoint stands inside an epoch, behind " +
-        std::to_string(progress.step_in_epoch()) + " batches of " +
-        std::to_string(before.config().batch()) +
-        ": batches of another size would repeat records of this epoch or leave some out; resume "
-        "with --batch " +
-        std::to_string(before.config().batch()) + ", or from the end of an epoch");
-  }
+  if (progress.step_in_epoch() > 0) RETURN_IF_ERROR(CheckSameOrder(before, setup.config));
   if (progress.step_in_epoch() > setup.steps_per_epoch) {
     return InvalidArgumentError("the checkpoint stands at step " +
                                 std::to_string(progress.step_in_epoch()) + " of its epoch, but " +
@@ -297,6 +325,7 @@ Status Restore(const LoadedCheckpoint& checkpoint, TrainSetup* setup) {
   }
   RETURN_IF_ERROR(RestoreAverage(checkpoint, setup));
   *setup->description.mutable_progress() = before.progress();
+  ForgetBestOfOtherSplit(before.config(), setup);
   setup->resumed_from = checkpoint.path();
   setup->has_checkpoint = true;
   proto::TrainConfig config_before = before.config();
@@ -385,15 +414,15 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   device.ranks = layout.size;
   ASSIGN_OR_RETURN(setup.device, OpenDevice(device));
   if (!setup.device.notice.empty()) setup.notices.push_back(setup.device.notice);
-  for (std::string& unused : UnusedOptions(request.given, setup.config)) {
-    setup.notices.push_back(std::move(unused));
-  }
   proto::Environment* environment = setup.description.mutable_environment();
   *environment = DescribeEnvironment(setup.device);
   environment->set_ranks(layout.size);
   if (UsesMicroShards(setup)) environment->set_micro_shards(setup.config.micro_shards());
   *setup.description.mutable_config() = setup.config;
   RETURN_IF_ERROR(OpenData(&setup));
+  for (std::string& unused : UnusedOptions(request.given, setup.config, setup.task.kind)) {
+    setup.notices.push_back(std::move(unused));
+  }
   RETURN_IF_ERROR(BuildNetwork(StoredModel(request, checkpoint, setup.config), &setup));
   if (setup.device.plans_text) setup.notices.push_back(setup.device.plans_text());
   RETURN_IF_ERROR(BuildOptimizer(&setup));

@@ -92,10 +92,11 @@ TEST(Config, LastOfRepeatedFlagsWins) {
 }
 
 TEST(Config, OptionsWithoutEffectAreNamed) {
-  const auto unused = [](const std::vector<std::string>& words) {
+  TaskKind task = TaskKind::kSegmentation;
+  const auto unused = [&](const std::vector<std::string>& words) {
     const auto given = GivenBy(words);
     EXPECT_TRUE(given.ok());
-    return UnusedOptions(*given, CompleteConfig({}, *given));
+    return UnusedOptions(*given, CompleteConfig({}, *given), task);
   };
   using Texts = std::vector<std::string>;
   EXPECT_EQ(unused({"d", "--nesterov", "--optimizer", "adam"}),
@@ -106,8 +107,21 @@ TEST(Config, OptionsWithoutEffectAreNamed) {
             (Texts{"--step-epochs has no effect: it is for --schedule step",
                    "--ohem-share has no effect: it is for --ohem above 0",
                    "--micro-shards has no effect: it is for --deterministic"}));
+  const std::vector<std::string> smoothed = {"d", "--label-smoothing", "0.1", "--dice",
+                                             "1", "--cross-entropy"};
+  const auto with = [](std::vector<std::string> words, const char* last) {
+    words.push_back(last);
+    return words;
+  };
+  EXPECT_EQ(unused(with(smoothed, "0")),
+            Texts{"--label-smoothing has no effect: it is for --cross-entropy above 0"});
+  EXPECT_EQ(unused(with(smoothed, "0.5")), Texts{});
   // As a file has all of them.
   EXPECT_EQ(unused({"d", "--momentum", "0.9", "--eval-every", "0"}), Texts{});
+  const std::vector<std::string> pictures = {"d", "--log-pictures", "7"};
+  EXPECT_EQ(unused(pictures), Texts{});
+  task = TaskKind::kClassification;
+  EXPECT_EQ(unused(pictures), Texts{"--log-pictures has no effect: it is for class maps"});
 }
 
 TEST(Config, FlagBeatsFileBeatsCheckpointBeatsDefault) {
@@ -136,6 +150,13 @@ TEST(Config, JsonRoundTripKeepsEveryValue) {
   const auto parsed = ParseConfigJson(ConfigToJson(config), "test");
   ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
   EXPECT_EQ(parsed->SerializeAsString(), config.SerializeAsString());
+}
+
+TEST(Config, FileMayBeginWithAByteOrderMark) {
+  const auto given =
+      GivenBy({"d", "--config", WriteConfig("marked", "\xEF\xBB\xBF{\"width\": 4}")});
+  ASSERT_TRUE(given.ok()) << given.status().ToString();
+  EXPECT_EQ(given->width(), 4);
 }
 
 TEST(Config, KeysMayBeWrittenLikeFlags) {

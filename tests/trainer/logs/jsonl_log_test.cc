@@ -62,7 +62,7 @@ TEST_F(JsonlLogTest, PipeIsRefusedWhereNothingReadsIt) {
   const Status refused = JsonlLog::Create(path_).status();
   EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
   EXPECT_NE(refused.message().find(path_ + " is no regular file"), std::string::npos);
-  EXPECT_EQ(JsonlLog::Continue(path_, 1).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(JsonlLog::Continue(path_, {1}).status().code(), StatusCode::kInvalidArgument);
   const int reader = open(path_.c_str(), O_RDONLY | O_NONBLOCK);
   ASSERT_GE(reader, 0);
   EXPECT_TRUE(JsonlLog::Create(path_).ok());
@@ -130,7 +130,7 @@ TEST_F(JsonlLogTest, ContinuedLogHasEachStepOnce) {
   }
   std::ofstream(path_, std::ios::app) << R"({"kind": "step", "st)";  // killed while writing
   {
-    auto log = JsonlLog::Continue(path_, 3);
+    auto log = JsonlLog::Continue(path_, {3});
     ASSERT_TRUE(log.ok()) << log.status().ToString();
     ASSERT_TRUE(log->WriteStart(3, [](JsonWriter*) {}).ok());
     for (uint64_t step = 4; step <= 6; ++step) ASSERT_TRUE(log->Write(Step(step)).ok());
@@ -146,8 +146,30 @@ TEST_F(JsonlLogTest, ContinuedLogHasEachStepOnce) {
   EXPECT_EQ(steps, (std::vector<double>{0, 1, 2, 3, 3, 4, 5, 6}));
 }
 
+// As a run leaves it that was stopped before an evaluation, and killed behind it when it went on.
+TEST_F(JsonlLogTest, EvaluationThatIsStillToBeDoneIsTakenOut) {
+  for (const bool is_done : {false, true}) {
+    {
+      auto log = JsonlLog::Create(path_);
+      EvaluationEvent evaluation;
+      for (uint64_t step = 1; step <= 4; ++step) {
+        ASSERT_TRUE(log->Write(Step(step)).ok());
+        evaluation.step = step;
+        if (step % 2 != 0) continue;
+        ASSERT_TRUE(log->Write(evaluation, {}).ok());
+      }
+    }
+    ASSERT_TRUE(JsonlLog::Continue(path_, {4, is_done}).ok());
+    std::string kinds;
+    for (const Struct& line : Lines()) {
+      kinds += line.fields().at("kind").string_value() == "evaluation" ? 'E' : '.';
+    }
+    EXPECT_EQ(kinds, is_done ? "..E..E" : "..E..");
+  }
+}
+
 TEST_F(JsonlLogTest, ContinuingAMissingLogStartsOne) {
-  auto log = JsonlLog::Continue(path_, 10);
+  auto log = JsonlLog::Continue(path_, {10});
   ASSERT_TRUE(log.ok());
   ASSERT_TRUE(log->Write(Step(11)).ok());
   EXPECT_EQ(Lines().size(), 1u);

@@ -150,10 +150,45 @@ TEST_F(TensorboardLogTest, ResumedRunDropsLaterStepsAndGoesOnInTheSameFile) {
     ASSERT_TRUE(log.ok());
     for (uint64_t step = 1; step <= 5; ++step) ASSERT_TRUE(log->Write(Step(step)).ok());
   }
-  auto log = TensorboardLog::Continue(folder_, 3);
+  auto log = TensorboardLog::Continue(folder_, {3});
   ASSERT_TRUE(log.ok()) << log.status().ToString();
   ASSERT_TRUE(log->Write(Step(4)).ok());
   EXPECT_EQ(Steps(), (std::vector<int64_t>{0, 1, 2, 3, 4}));
+}
+
+TEST_F(TensorboardLogTest, ScoresOfASplitStandApartFromTheNumbersOfSteps) {
+  auto log = TensorboardLog::Create(folder_);
+  ASSERT_TRUE(log.ok());
+  EvaluationEvent evaluation;
+  evaluation.split = "train";
+  evaluation.loss = 2;
+  ASSERT_TRUE(log->Write(evaluation, {}).ok());
+  EXPECT_EQ(Scalars(Events().back()),
+            (std::map<std::string, double>{{"evaluation_train/loss", 2}}));
+}
+
+// As a run leaves it that was stopped before an evaluation, and killed behind it when it went on.
+TEST_F(TensorboardLogTest, EvaluationThatIsStillToBeDoneIsTakenOut) {
+  for (const std::string split : {"val", "train"}) {
+    for (const bool is_done : {false, true}) {
+      {
+        auto log = TensorboardLog::Create(folder_);
+        ASSERT_TRUE(log.ok());
+        PictureEvent pictures;
+        pictures.split = split;
+        pictures.step = 2;
+        pictures.pictures = {{"record 5", 20, 30, "PNG"}};
+        EvaluationEvent evaluation;
+        evaluation.split = split;
+        evaluation.step = 2;
+        ASSERT_TRUE(log->Write(Step(1)).ok() && log->Write(Step(2)).ok());
+        ASSERT_TRUE(log->Write(pictures).ok() && log->Write(evaluation, {}).ok());
+      }
+      ASSERT_TRUE(TensorboardLog::Continue(folder_, {2, is_done}).ok());
+      const std::vector<int64_t> all = {0, 1, 2, 2, 2}, before = {0, 1, 2};
+      EXPECT_EQ(Steps(), is_done ? all : before) << split;
+    }
+  }
 }
 
 // As a kill in the middle of a write leaves it, at every place.
@@ -175,7 +210,7 @@ TEST_F(TensorboardLogTest, AFileCutAnywhereGoesOnBehindItsLastWholeEvent) {
   }();
   for (size_t cut = 0; cut < whole->size(); cut += 3) {
     std::ofstream(path, std::ios::binary) << whole->substr(0, cut);
-    auto log = TensorboardLog::Continue(folder_, 10);
+    auto log = TensorboardLog::Continue(folder_, {10});
     ASSERT_TRUE(log.ok()) << log.status().ToString();
     ASSERT_TRUE(log->Write(Step(11)).ok());
     std::vector<int64_t> expected = {0};

@@ -1,6 +1,6 @@
 // A convolution and the batch norm behind it as one convolution, for evaluation: the running
 // statistics and the scale are folded into weights and bias, anew in each forward, for training
-// goes on in between and the weights are fewer than what they make.
+// goes on in between and the weights are fewer than what they make of an image.
 #pragma once
 
 #include <memory>

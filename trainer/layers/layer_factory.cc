@@ -19,6 +19,9 @@
 namespace shardmill {
 namespace {
 
+// What FoldingPays takes for the length of sequences; five seconds of speech.
+constexpr int64_t kFramesOfSequence = 500;
+
 bool IsConvolution(LayerKind kind) {
   return kind == LayerKind::kConvolution || kind == LayerKind::kTransposedConvolution;
 }
@@ -224,7 +227,10 @@ LayerParameters DeclareParameters(const LayerSpec& spec, int64_t input_channels,
 
 bool FoldingPays(const LayerSpec& convolution, const Shape& input) {
   const ConvolutionShape shape = ConvolutionShapeOf(convolution, input);
-  return shape.Check().ok() && shape.Output().Elements() > shape.WeightElements();
+  if (!shape.Check().ok()) return false;
+  const Shape output = shape.Output();
+  const int64_t pixels = output.h == 1 ? kFramesOfSequence : output.h * output.w;
+  return pixels > shape.WeightElements() / shape.out_channels;
 }
 
 Result<std::unique_ptr<Layer>> PrepareLayer(const LayerSpec& spec,

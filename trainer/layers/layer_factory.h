@@ -30,8 +30,11 @@ struct LayerPlace {
   const LayerParameters* norm = nullptr;  // of the layer fusion.norm; null: there is none
 };
 
-// Whether a convolution makes more numbers than it has weights, so that folding a batch norm into
-// these is less work than the batch norm. Also false where it cannot take such an input at all.
+// Whether a convolution makes more numbers of one image than it has weights, so that folding a
+// batch norm into these is less work than the batch norm. Says the same for all batches of such
+// images, whatever their rows and, of sequences (height 1), their padding: folding rounds
+// otherwise, and results must not depend on batch size or ranks. Also false where the convolution
+// cannot take such an input at all.
 bool FoldingPays(const LayerSpec& convolution, const Shape& input);
 
 // `context` must outlive the layer.

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "trainer/models/model_catalog.h"
 
 namespace shardmill {
@@ -43,20 +46,51 @@ TEST(ConvolutionsOf, EvaluationFoldsBatchNormAndActivationIn) {
 }
 
 // At its end a classifier has few pixels and many weights.
-TEST(ConvolutionsOf, EvaluationFoldsOnlyWhereWeightsAreFewerThanWhatTheyMake) {
+TEST(ConvolutionsOf, EvaluationFoldsOnlyWhereWeightsAreFewerThanWhatTheyMakeOfAnImage) {
   const auto spec = BuildModel(*FindModel("resnet18"), {3, 1000, 0, 0});
   ASSERT_TRUE(spec.ok());
-  const auto convolutions = ConvolutionsOf(*spec, {1, 224, 224, 3}, Phase::kEvaluation);
+  const auto convolutions = ConvolutionsOf(*spec, {64, 224, 224, 3}, Phase::kEvaluation);
   ASSERT_TRUE(convolutions.ok()) << convolutions.status().ToString();
   for (const ModelConvolution& convolution : *convolutions) {
     if (convolution.layer == "head") continue;
     const ConvolutionShape& shape = convolution.shape;
-    const bool folded = shape.Output().Elements() > shape.WeightElements();
+    const bool folded = shape.Output().Elements() / 64 > shape.WeightElements();
     EXPECT_EQ(shape.bias, folded) << convolution.layer;
     EXPECT_TRUE(folded || shape.activation == Activation::kNone) << convolution.layer;
   }
   EXPECT_TRUE(convolutions->front().shape.bias);
   EXPECT_FALSE(convolutions->at(convolutions->size() - 2).shape.bias);
+}
+
+// The layers whose batch norm, which no convolution of these models has beside a bias, is folded.
+std::set<std::string> Folded(const ModelSpec& spec, const Shape& images) {
+  const auto convolutions = ConvolutionsOf(spec, images, Phase::kEvaluation);
+  EXPECT_TRUE(convolutions.ok()) << convolutions.status().ToString();
+  std::set<std::string> layers;
+  for (const ModelConvolution& convolution : *convolutions) {
+    if (convolution.shape.bias) layers.insert(convolution.layer);
+  }
+  return layers;
+}
+
+// Else the last batch of an evaluation, or that of more ranks, would be rounded otherwise.
+TEST(ConvolutionsOf, RowsOfABatchAndPaddingOfSequencesDecideNothing) {
+  for (const char* const name : {"unet", "enet", "encoder_decoder", "resnet18", "classifier"}) {
+    SCOPED_TRACE(name);
+    const auto spec = BuildModel(*FindModel(name), {3, 12, 0, 0});
+    ASSERT_TRUE(spec.ok());
+    const auto of_one = Folded(*spec, {1, 64, 96, 3});
+    EXPECT_GT(of_one.size(), 1u);
+    EXPECT_LT(of_one.size(), ConvolutionsOf(*spec, {1, 64, 96, 3})->size());
+    EXPECT_EQ(Folded(*spec, {3, 64, 96, 3}), of_one);
+    EXPECT_EQ(Folded(*spec, {1000, 64, 96, 3}), of_one);
+  }
+  const auto spec = BuildModel(*FindModel("tdnn"), {24, 12, 0, 0});
+  ASSERT_TRUE(spec.ok());
+  const auto of_short = Folded(*spec, {1, 1, 1, 24});
+  EXPECT_GT(of_short.size(), 1u);
+  EXPECT_EQ(Folded(*spec, {1, 1, 20, 24}), of_short);
+  EXPECT_EQ(Folded(*spec, {200, 1, 3000, 24}), of_short);
 }
 
 TEST(ConvolutionsOf, ImagesThatAreTooSmallAreInvalidArgument) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "tools/pack/decode/bmp_image.h"
 #include "tools/pack/decode/image_plugin.h"
 #include "tools/pack/decode/png_decode.h"
 #include "tools/pack/decode/pnm_image.h"
@@ -149,6 +150,13 @@ Result<ImageSize> ImageDecoder::OpenGif() {
   return size;
 }
 
+Result<ImageSize> ImageDecoder::OpenBmp() {
+  ASSIGN_OR_RETURN(bmp_, ReadBmpHeader(file_));
+  const ImageSize size = {bmp_.height, bmp_.width};
+  RETURN_IF_ERROR(CheckPixels(size, max_pixels_));
+  return size;
+}
+
 Status ImageDecoder::ReadGif(SourceImage* image) {
   image->size = {gif_.height, gif_.width};
   image->layout = PixelLayout::kPalette;
@@ -188,6 +196,8 @@ Result<ImageSize> ImageDecoder::Open(std::string_view file, uint64_t max_pixels)
       break;
     }
     case FileFormat::kBmp:
+      size = OpenBmp();
+      break;
     case FileFormat::kWebp:
     case FileFormat::kPnm:
     case FileFormat::kJpeg2000:
@@ -247,6 +257,9 @@ Result<Region> ImageDecoder::Read(const Region& needed, SourceImage* image) {
     case FileFormat::kGif:
       RETURN_IF_ERROR(ReadGif(image));
       return whole;
+    case FileFormat::kBmp:
+      RETURN_IF_ERROR(DecodeBmp(file_, bmp_, image));
+      return whole;
     default:
       std::swap(*image, decoded_);
       return whole;
@@ -271,14 +284,8 @@ bool ImageDecoder::IsUprightJpeg() const {
 }
 
 Status ImageDecoder::CheckStoredValues() const {
-  const std::string name(FileFormatName(format_));
-  if (form_.palette) {
-    return DataLossError("this is a " + name +
-                         " file with a palette, whose indices are not read; convert it to a PNG "
-                         "that holds the class ids");
-  }
   if (form_.few_bits) {
-    return DataLossError("this is a " + name +
+    return DataLossError("this is a " + std::string(FileFormatName(format_)) +
                          " file of fewer than 8 bits per pixel, whose values are not kept; convert "
                          "it to a PNG that holds the class ids");
   }

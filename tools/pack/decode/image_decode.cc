@@ -65,12 +65,6 @@ void TakeTransparency(const PngChunks& png, SourceImage* image) {
   }
 }
 
-Status CheckPixels(ImageSize size, uint64_t max_pixels) {
-  if (size.pixels() <= max_pixels) return OkStatus();
-  return InvalidArgumentError(DescribeImageSize(size) + " is more than --max-pixels " +
-                              std::to_string(max_pixels));
-}
-
 // An index beyond the palette has no colour: decoders differ in what they make of it.
 Status CheckPaletteIndices(const SourceImage& image) {
   if (image.layout != PixelLayout::kPalette || image.samples.empty()) return OkStatus();
@@ -87,6 +81,12 @@ Status AsDataLoss(const Status& status) {
 }
 
 }  // namespace
+
+Status CheckPixels(ImageSize size, uint64_t max_pixels) {
+  if (size.pixels() <= max_pixels) return OkStatus();
+  return InvalidArgumentError(DescribeImageSize(size) + " is more than --max-pixels " +
+                              std::to_string(max_pixels));
+}
 
 Result<ImageSize> ImageDecoder::OpenPng() {
   ASSIGN_OR_RETURN(ImageSize size, ProbePng(file_));
@@ -299,9 +299,12 @@ Status ImageDecoder::Decode(std::string_view file, uint64_t max_pixels, SourceIm
 
 Result<ImageSize> ProbeImageSize(std::string_view file, uint64_t max_pixels) {
   if (SniffFormat(file) == FileFormat::kPng) {
-    return ProbePngFile(file.size(), [file](uint64_t offset, uint64_t bytes) {
+    const auto read = [file](uint64_t offset, uint64_t bytes) {
       return Result<std::string>(std::string(file.substr(offset, bytes)));
-    });
+    };
+    ASSIGN_OR_RETURN(const ImageSize size, ProbePngFile(file.size(), read));
+    RETURN_IF_ERROR(CheckPixels(size, max_pixels));
+    return size;
   }
   return ImageDecoder().Open(file, max_pixels);
 }

@@ -81,6 +81,9 @@ class ImageDecoder {
   SourceImage decoded_;  // of formats whose size is known only then
 };
 
+// InvalidArgument for more than `max_pixels`.
+Status CheckPixels(ImageSize size, uint64_t max_pixels);
+
 // Height and width as they will be after the orientation is applied. From the header for PNG,
 // JPEG, TIFF, GIF and BMP, by decoding for the others. Safe for concurrent use.
 Result<ImageSize> ProbeImageSize(std::string_view file, uint64_t max_pixels);

@@ -65,27 +65,61 @@ std::string Trim(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
 }
 
-std::optional<size_t> FindClass(const std::vector<ClassInfo>& classes, const std::string& word) {
+std::optional<size_t> ClassOfName(const std::vector<ClassInfo>& classes, const std::string& name) {
   for (size_t k = 0; k < classes.size(); ++k) {
-    if (classes[k].name == word || std::to_string(classes[k].id) == word) return k;
+    if (classes[k].name == name) return k;
   }
   return std::nullopt;
 }
 
+std::optional<size_t> ClassOfId(const std::vector<ClassInfo>& classes, const std::string& id) {
+  for (size_t k = 0; k < classes.size(); ++k) {
+    if (std::to_string(classes[k].id) == id) return k;
+  }
+  return std::nullopt;
+}
+
+struct FileContent {
+  std::vector<std::optional<float>> weights;
+  std::string id;             // a word that is an id and no name
+  std::string name_or_other;  // one that is the name of a class and the id of another
+};
+
+// A word is a name where a class has it, else an id.
+std::optional<size_t> FindClass(const std::vector<ClassInfo>& classes, const std::string& word,
+                                FileContent* content) {
+  const std::optional<size_t> named = ClassOfName(classes, word),
+                              numbered = ClassOfId(classes, word);
+  if (!named && numbered) content->id = word;
+  if (named && numbered && named != numbered) content->name_or_other = word;
+  return named ? named : numbered;
+}
+
+// Names that are numbers, as folders 0 to 10 in the order of their names give: "2" may be meant as
+// the name or as the id.
+Status CheckWords(const FileContent& content) {
+  if (content.id.empty() || content.name_or_other.empty()) return OkStatus();
+  return InvalidArgumentError("'" + content.id + "' is no name of a class but an id, and '" +
+                              content.name_or_other +
+                              "' is the name of one class and the id of another: write all classes "
+                              "by their names");
+}
+
 Status ReadLine(const std::string& line, const std::vector<ClassInfo>& classes,
-                std::vector<std::optional<float>>* weights) {
+                FileContent* content) {
   const size_t comma = line.rfind(',');
   if (comma == std::string::npos) return InvalidArgumentError("expected CLASS,WEIGHT");
   const std::string word = Trim(line.substr(0, comma));
   const std::string number = Trim(line.substr(comma + 1));
-  const std::optional<size_t> index = FindClass(classes, word);
+  const std::optional<size_t> index = FindClass(classes, word, content);
   if (!index) return InvalidArgumentError("the data set has no class '" + word + "'");
   char* end = nullptr;
   const double value = std::strtod(number.c_str(), &end);
   if (number.empty() || *end != '\0' || !(value >= 0) || !std::isfinite(value)) {
     return InvalidArgumentError("'" + number + "' is not a weight; expected a number >= 0");
   }
-  std::optional<float>& weight = (*weights)[*index];
+  RETURN_IF_ERROR(CheckWords(*content));
+  std::optional<float>& weight = content->weights[*index];
   if (weight) return InvalidArgumentError("a second weight for class '" + word + "'");
   weight = static_cast<float>(value);
   return OkStatus();
@@ -100,20 +134,21 @@ Result<std::vector<float>> FromFile(const std::string& path,
   }
   if (!text.ok()) return text.status().WithContext("--class-weights");
   std::istringstream file(*text);
-  std::vector<std::optional<float>> weights(classes.size());
+  FileContent content;
+  content.weights.resize(classes.size());
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     line = Trim(line);
     if (line.empty() || line[0] == '#') continue;
     RETURN_IF_ERROR(
-        ReadLine(line, classes, &weights).WithContext(path + ":" + std::to_string(number)));
+        ReadLine(line, classes, &content).WithContext(path + ":" + std::to_string(number)));
   }
   std::vector<float> result;
   for (size_t k = 0; k < classes.size(); ++k) {
-    if (!weights[k]) {
+    if (!content.weights[k]) {
       return InvalidArgumentError(path + ": no weight for class '" + classes[k].name + "'");
     }
-    result.push_back(*weights[k]);
+    result.push_back(*content.weights[k]);
   }
   if (std::none_of(result.begin(), result.end(), [](float weight) { return weight > 0; })) {
     return InvalidArgumentError(path + ": every class weighs 0");

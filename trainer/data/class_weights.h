@@ -19,8 +19,8 @@ class Statistics;
 //            pixels / labelled pixels of the images that show it (Eigen and Fergus, 2015)
 //   enet     1 / ln(1.02 + share), share of all labelled pixels, ignored ones left out
 //            (Paszke et al., 2016)
-//   a file   one line "CLASS,WEIGHT" for each class, by name or id; blank lines and lines that
-//            start with # are skipped
+//   a file   one line "CLASS,WEIGHT" for each class, by name, or by id where no class has the
+//            word as its name; blank lines and lines that start with # are skipped
 // A class that never occurs weighs 0 with median. InvalidArgument says what is wrong with the
 // statistics or with which line of the file; NotFound when there is neither such a rule nor file.
 Result<std::vector<float>> ClassWeights(const std::string& choice,

@@ -93,6 +93,22 @@ TEST(ClassWeights, ByteOrderMarkIsNoPartOfAName) {
   EXPECT_EQ(*weights, (std::vector<float>{1, 2, 3}));
 }
 
+// Folders of such names, in the order of their text.
+TEST(ClassWeights, NumbersThatAreNamesAreNoIds) {
+  std::vector<ClassInfo> classes;
+  for (const char* name : {"0", "1", "10", "11", "2", "3"}) {
+    classes.push_back({static_cast<uint32_t>(classes.size()), name, std::nullopt});
+  }
+  const auto weights =
+      ClassWeights(WriteFile("numbers", "0,1\n1,2\n2,3\n3,4\n10,5\n11,6\n"), classes, {});
+  ASSERT_TRUE(weights.ok()) << weights.status().ToString();
+  EXPECT_EQ(*weights, (std::vector<float>{1, 2, 5, 6, 3, 4}));
+  const Status mixed =
+      ClassWeights(WriteFile("ids", "0,1\n1,2\n2,3\n3,4\n4,5\n5,6\n"), classes, {}).status();
+  EXPECT_EQ(mixed.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(mixed.message().find("by their names"), std::string::npos) << mixed.message();
+}
+
 TEST(ClassWeights, BadFilesNameTheirLine) {
   const auto status_of = [](const std::string& text) {
     return ClassWeights(WriteFile("bad", text), kClasses, {}).status();

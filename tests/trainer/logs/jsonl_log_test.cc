@@ -112,14 +112,19 @@ TEST_F(JsonlLogTest, EvaluationLineNamesClassesAndHasNullForAbsentOnes) {
   EvaluationEvent event;
   event.split = "val";
   event.scores = ComputeScores(matrix);
+  EvaluationEvent of_records = event;
+  of_records.scores.top_five_accuracy = 0.75;
   ASSERT_TRUE(log->Write(event, {"sky \"blue\"", "car"}).ok());
   const std::vector<Struct> lines = Lines();
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(NumberOf(lines[0], "miou"), 1);
+  EXPECT_TRUE(lines[0].fields().at("top5_accuracy").has_null_value());
   const auto& classes = lines[0].fields().at("class_iou").list_value().values();
   ASSERT_EQ(classes.size(), 2);
   EXPECT_EQ(classes[0].struct_value().fields().at("class").string_value(), "sky \"blue\"");
   EXPECT_TRUE(classes[1].struct_value().fields().at("iou").has_null_value());
+  ASSERT_TRUE(log->Write(of_records, {"sky", "car"}).ok());
+  EXPECT_EQ(NumberOf(Lines().back(), "top5_accuracy"), 0.75);
 }
 
 TEST_F(JsonlLogTest, ContinuedLogHasEachStepOnce) {

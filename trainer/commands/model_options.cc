@@ -5,6 +5,7 @@
 #include "CLI/Formatter.hpp"
 #include "proto/model.pb.h"
 #include "trainer/models/model_file.h"
+#include "trainer/training/network.h"
 
 namespace shardmill {
 
@@ -24,8 +25,15 @@ void AddModelSize(CLI::App* app, ModelOptions* options) {
 Result<ModelSpec> SpecOf(const ModelOptions& options) {
   const ModelEntry* entry = FindModel(options.model);
   if (entry != nullptr) return BuildModel(*entry, options.size);
-  ASSIGN_OR_RETURN(const proto::Model model, ReadModelFile(options.model));
-  return SpecOfModel(model, options.size.input_channels, options.size.classes);
+  const Result<proto::Model> model = ReadModelFile(options.model);
+  if (model.status().code() == StatusCode::kNotFound && !IsModelFile(options.model)) {
+    return UnknownModel(options.model);
+  }
+  RETURN_IF_ERROR(model.status());
+  if (options.size.width != 0 || options.size.depth != 0) {
+    return InvalidArgumentError("--width and --depth do not apply to a model file");
+  }
+  return SpecOfModel(*model, options.size.input_channels, options.size.classes);
 }
 
 }  // namespace shardmill

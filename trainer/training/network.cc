@@ -12,15 +12,6 @@
 namespace shardmill {
 namespace {
 
-Status UnknownModel(const std::string& name) {
-  std::string known;
-  for (const std::string& model : ModelNames()) known += (known.empty() ? "" : ", ") + model;
-  const std::string nearest = NearestName(name, ModelNames());
-  return InvalidArgumentError("--model: '" + name + "' is not one of " + known +
-                              ", nor the name of a file (which has a '.' or '/')" +
-                              (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
-}
-
 // Whether the model predicts what the data set has.
 Status CheckTask(const ModelEntry& entry, const DataTask& task) {
   const bool has_maps = task.kind == TaskKind::kSegmentation;
@@ -77,6 +68,15 @@ Result<ModelSpec> SpecOf(const proto::TrainConfig& config, const DataTask& task,
 }
 
 }  // namespace
+
+Status UnknownModel(const std::string& name) {
+  std::string known;
+  for (const std::string& model : ModelNames()) known += (known.empty() ? "" : ", ") + model;
+  const std::string nearest = NearestName(name, ModelNames());
+  return InvalidArgumentError("--model: '" + name + "' is not one of " + known +
+                              ", nor the name of a file (which has a '.' or '/')" +
+                              (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+}
 
 bool IsModelFile(const std::string& model) {
   return FindModel(model) == nullptr && model.find_first_of("./") != std::string::npos;

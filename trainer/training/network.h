@@ -22,6 +22,9 @@ class TrainConfig;
 // Whether this is what --model calls a file.
 bool IsModelFile(const std::string& model);
 
+// The error of a --model that is neither one of the program's own nor a file.
+Status UnknownModel(const std::string& name);
+
 // Width and depth as published where they are 0 and the model is one of the program's own.
 void CompleteModelSize(proto::TrainConfig* config);
 

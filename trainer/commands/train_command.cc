@@ -289,6 +289,7 @@ Result<TrainRequest> RequestOf(TrainOptions* own_options) {
   request.checkpoint = options.checkpoint;
   request.overwrite = options.overwrite;
   request.trace = options.trace;
+  request.config_file = options.flags.config_file();
   request.plan_cache = options.plan_cache;
   return request;
 }

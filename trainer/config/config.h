@@ -41,6 +41,8 @@ class ConfigFlags {
   // Once Given was called. The batch is "auto": none is given, the program finds one.
   bool BatchIsAuto() const { return batch_is_auto_; }
 
+  const std::string& config_file() const { return config_file_; }  // empty: none
+
  private:
   std::string config_file_;
   std::map<std::string, std::string> values_;  // field → text of the flag

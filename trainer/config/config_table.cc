@@ -83,7 +83,9 @@ Options OptimisationOptions() {
       {"rms_decay", "Optimisation", "X", "rmsprop: decay of the mean square", 0, 1},
       {"clip_norm", "Optimisation", "X", "Longest gradient (of all weights); 0: any", 0, kNoLimit},
       {"accumulate", "Optimisation", "N",
-       "Computes a step's batch in N parts, one after the other, to save memory", 1, 65536},
+       "Computes a step's batch in N parts, one after the other, to save memory; batch "
+       "normalisation sees a part of all ranks at a time",
+       1, 65536},
       {"ema", "Optimisation", "X",
        "Evaluates a moving average of the weights with this decay, such as 0.999; 0: none", 0, 1},
   };

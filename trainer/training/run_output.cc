@@ -11,6 +11,7 @@
 #include "reader/base/file.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/config/config.h"
+#include "trainer/export/output_file.h"
 #include "trainer/logs/open_log.h"
 
 namespace shardmill {
@@ -52,13 +53,23 @@ Status CheckEarlierRun(const TrainSetup& setup) {
         "leave one of the two out, or choose another --output");
   }
   if (in_place || setup.overwrite) return OkStatus();
-  for (const char* name : {kLastCheckpoint, kBestCheckpoint}) {
-    std::error_code error;
-    if (!fs::exists(setup.OutputPath(name), error)) continue;
-    return InvalidArgumentError("the folder " + setup.config.output() + " already holds a run (" +
-                                name +
-                                "): go on with --resume, choose another --output, or replace it "
-                                "with --overwrite");
+  const std::string name = FindCheckpoint(setup.config.output());
+  if (name.empty()) return OkStatus();
+  return InvalidArgumentError("the folder " + setup.config.output() + " already holds a run (" +
+                              name +
+                              "): go on with --resume, choose another --output, or replace it "
+                              "with --overwrite");
+}
+
+// The run writes its own configuration under this name, which must not be the user's file.
+Status CheckConfigFile(const TrainSetup& setup) {
+  if (setup.overwrite || GoesOnInPlace(setup)) return OkStatus();
+  for (const std::string& input :
+       {setup.config_file, setup.config.model(), setup.config.class_weights()}) {
+    if (input.empty() || !AreTheSame(input, setup.OutputPath(kConfigFile))) continue;
+    return InvalidArgumentError("the run would replace " + input +
+                                ", which it reads: give the file another name, choose another "
+                                "--output, or replace it with --overwrite");
   }
   return OkStatus();
 }
@@ -91,7 +102,7 @@ Status CheckTrace(const TrainSetup& setup) {
     return InvalidArgumentError("--trace " + setup.trace +
                                 " is a file of the run itself: choose another name");
   }
-  return AtomicFile::Create(setup.trace).status().WithContext("--trace");
+  return CheckOutputFile("--trace", setup.trace, OutputKind::kTrace);
 }
 
 Status WriteWhole(const std::string& path, const std::string& bytes) {
@@ -150,7 +161,12 @@ bool GoesOnInPlace(const TrainSetup& setup) {
 Status ReserveOutput(TrainSetup* setup) {
   RETURN_IF_ERROR(LockOutput(setup));
   RETURN_IF_ERROR(CheckEarlierRun(*setup));
+  RETURN_IF_ERROR(CheckConfigFile(*setup));
   RETURN_IF_ERROR(CheckFiles(*setup));
+  if (!setup->resumed_from.empty() && !GoesOnInPlace(*setup)) {
+    setup->notices.push_back("the run goes on in the folder " + setup->config.output() +
+                             "; that of its checkpoint stays as it is");
+  }
   return CheckTrace(*setup);
 }
 
@@ -159,7 +175,12 @@ Result<std::string> TakeOutput(TrainSetup* setup) {
   RETURN_IF_ERROR(RemoveLeftovers(output));
   // On a full disk this fails, so it comes before anything is removed.
   RETURN_IF_ERROR(WriteWhole(setup->OutputPath(kConfigFile), ConfigToJson(setup->config)));
-  if (setup->overwrite) RETURN_IF_ERROR(RemoveRun(output));
+  if (GoesOnInPlace(*setup)) {
+    RETURN_IF_ERROR(RemoveStaleEpochs(output, setup->description.progress().epoch(),
+                                      static_cast<uint64_t>(setup->config.keep_epochs())));
+  } else {
+    RETURN_IF_ERROR(RemoveRun(output));
+  }
   if (setup->resumed_from.empty()) return std::string();
   return TakeBest(setup);
 }

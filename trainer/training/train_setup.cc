@@ -10,6 +10,7 @@
 #include "proto/manifest.pb.h"
 #include "reader/base/checksum.h"
 #include "reader/base/file.h"
+#include "reader/statistics.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/comm/job_end.h"
 #include "trainer/config/config.h"
@@ -30,9 +31,7 @@ namespace fs = std::filesystem;
 // The checkpoint that --resume means.
 std::string CheckpointPath(const TrainRequest& request) {
   if (request.checkpoint.empty()) return JoinPath(request.given.output(), kLastCheckpoint);
-  std::error_code error;
-  const bool is_folder = fs::is_directory(request.checkpoint, error);
-  return is_folder ? JoinPath(request.checkpoint, kLastCheckpoint) : request.checkpoint;
+  return CheckpointFile(request.checkpoint, kLastCheckpoint);
 }
 
 Result<LoadedCheckpoint> ReadResumed(const TrainRequest& request) {
@@ -169,6 +168,12 @@ Status BuildNetwork(const proto::Model* stored, TrainSetup* setup) {
       ClassWeights(config.class_weights(), setup->dataset->schema().classes, split->statistics()));
   if (config.class_weights() == "none") loss.class_weights.clear();
   setup->class_weights = loss.class_weights;
+  if (setup->task.image_type == ImageType::kF32 && MomentsOfChannels(split->statistics()).empty()) {
+    setup->notices.push_back(
+        std::string(setup->task.sequences ? "the features" : "the images") +
+        " are floats, of which the data set has no mean and deviation: the network sees them as "
+        "they are");
+  }
   const std::string absent =
       AbsentClassesNotice(setup->dataset->schema().classes, split->statistics());
   if (!absent.empty()) setup->notices.push_back(absent);
@@ -393,6 +398,7 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   TrainSetup setup;
   setup.communicator = request.communicator;
   setup.trace = request.trace;
+  setup.config_file = request.config_file;
   setup.overwrite = request.overwrite;
   setup.config = CompleteConfig(
       checkpoint != nullptr ? ConfigToResume(*checkpoint, request.given) : proto::TrainConfig(),
@@ -414,6 +420,11 @@ Result<TrainSetup> PrepareOwn(const TrainRequest& request, const LoadedCheckpoin
   device.ranks = layout.size;
   ASSIGN_OR_RETURN(setup.device, OpenDevice(device));
   if (!setup.device.notice.empty()) setup.notices.push_back(setup.device.notice);
+  if (setup.config.accumulate() > 1 && layout.size > 1 && !UsesMicroShards(setup)) {
+    setup.notices.push_back(
+        "with --accumulate it depends on the number of ranks which records are normalised "
+        "together: results differ from those of one rank beyond rounding, but for --deterministic");
+  }
   proto::Environment* environment = setup.description.mutable_environment();
   *environment = DescribeEnvironment(setup.device);
   environment->set_ranks(layout.size);

@@ -27,10 +27,11 @@ namespace shardmill {
 struct TrainRequest {
   proto::TrainConfig given;  // by flags and file
   bool resume = false;
-  std::string checkpoint;  // to resume from: a file, a run's folder, or empty: OUTPUT/last.ckpt
-  bool overwrite = false;  // replace an earlier run in OUTPUT
-  std::string trace;       // file for the Chrome trace of this process; empty: none
-  std::string plan_cache;  // see DeviceRequest
+  std::string checkpoint;   // to resume from: a file, a run's folder, or empty: OUTPUT/last.ckpt
+  bool overwrite = false;   // replace an earlier run in OUTPUT
+  std::string trace;        // file for the Chrome trace of this process; empty: none
+  std::string config_file;  // that `given` was read from; empty: none
+  std::string plan_cache;   // see DeviceRequest
   // For --batch auto: takes the smallest batch, and leaves OUTPUT alone.
   bool measure_only = false;
   Communicator* communicator = nullptr;  // of the job; must outlive the setup
@@ -55,6 +56,7 @@ struct TrainSetup {
   // What a checkpoint of this run says; `progress` is where the run starts and moves on with it.
   proto::Checkpoint description;
   std::string trace;                      // see TrainRequest
+  std::string config_file;                // see TrainRequest
   bool overwrite = false;                 // see TrainRequest
   std::string resumed_from;               // path, empty for a new run
   bool has_checkpoint = false;            // there is one to go on from: resumed or written

@@ -76,21 +76,39 @@ void SetPalette(const PngPicture& picture, png_structp png, png_infop info) {
 }
 
 int PngColorType(PngColor color) {
-  if (color == PngColor::kGray) return PNG_COLOR_TYPE_GRAY;
+  if (color == PngColor::kGray || color == PngColor::kGray16) return PNG_COLOR_TYPE_GRAY;
   return color == PngColor::kRgb ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_PALETTE;
+}
+
+int64_t PixelBytes(PngColor color) {
+  if (color == PngColor::kRgb) return 3;
+  return color == PngColor::kGray16 ? 2 : 1;
+}
+
+// libpng copies what it needs.
+void SetSoftware(const PngPicture& picture, png_structp png, png_infop info) {
+  char key[] = "Software";
+  png_text text = {};
+  text.compression = PNG_TEXT_COMPRESSION_NONE;
+  text.key = key;
+  text.text = const_cast<char*>(picture.software.c_str());
+  text.text_length = picture.software.size();
+  png_set_text(png, info, &text, 1);
 }
 
 // The part that libpng may leave by longjmp: trivially destructible locals only.
 void WritePicture(const PngPicture& picture, png_structp png, png_infop info) {
   png_set_IHDR(png, info, static_cast<png_uint_32>(picture.width),
-               static_cast<png_uint_32>(picture.height), 8, PngColorType(picture.color),
+               static_cast<png_uint_32>(picture.height),
+               picture.color == PngColor::kGray16 ? 16 : 8, PngColorType(picture.color),
                PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   if (picture.color == PngColor::kPalette) SetPalette(picture, png, info);
+  if (!picture.software.empty()) SetSoftware(picture, png, info);
   png_set_compression_level(png, picture.effort == PngEffort::kFast ? kFastLevel : kSmallLevel);
   png_set_filter(png, PNG_FILTER_TYPE_BASE,
                  picture.color == PngColor::kPalette ? PNG_FILTER_NONE : PNG_ALL_FILTERS);
   png_write_info(png, info);
-  const int64_t row_bytes = picture.width * (picture.color == PngColor::kRgb ? 3 : 1);
+  const int64_t row_bytes = picture.width * PixelBytes(picture.color);
   for (int64_t y = 0; y < picture.height; ++y) {
     png_write_row(png, picture.pixels + y * row_bytes);
   }
@@ -128,6 +146,24 @@ Result<std::string> EncodePng(const PngPicture& picture) {
   png_destroy_write_struct(&png, &info);
   if (!encoded) return InternalError("libpng does not encode the picture: " + sink.error);
   return std::move(sink.bytes);
+}
+
+bool HasPngSoftware(const std::string& path, const std::string& software) {
+  // It stands between the palette, of at most 768 bytes, and the pixels.
+  std::string head(2048, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<size_t>(file.gcount()));
+  if (head.size() < 8 || png_sig_cmp(reinterpret_cast<png_const_bytep>(head.data()), 0, 8) != 0) {
+    return false;
+  }
+  const std::string text = std::string("tEXtSoftware") + '\0' + software;
+  const size_t at = head.find(text);
+  if (at == std::string::npos || at < 4 || at > head.find("IDAT")) return false;
+  // The length of the chunk, so that a longer name that begins alike is another.
+  const auto length = static_cast<size_t>(static_cast<uint8_t>(head[at - 1])) |
+                      static_cast<size_t>(static_cast<uint8_t>(head[at - 2])) << 8;
+  return length == text.size() - 4;
 }
 
 Status WritePng(const std::string& path, const PngPicture& picture) {

@@ -44,12 +44,18 @@ std::string_view NameWithoutTemporarySuffix(std::string_view name) {
 }
 
 void RemoveRemnants(const std::string& path) {
-  const std::string folder = FolderName(path), final_name = FileName(path);
+  const std::string own = FileName(path);
+  RemoveRemnantsIn(FolderName(path), [&own](const std::string& name) { return name == own; });
+}
+
+void RemoveRemnantsIn(const std::string& folder,
+                      const std::function<bool(const std::string& final_name)>& is_ours) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (NameWithoutTemporarySuffix(name) == final_name) RemoveUnlessInUse(JoinPath(folder, name));
+    const std::string final_name(NameWithoutTemporarySuffix(name));
+    if (!final_name.empty() && is_ours(final_name)) RemoveUnlessInUse(JoinPath(folder, name));
   }
 }
 

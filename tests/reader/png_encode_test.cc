@@ -86,6 +86,45 @@ TEST(EncodePng, PaletteIndexesBecomeTheirColors) {
   }
 }
 
+// With the plain reader: the simplified one converts 16 bits.
+TEST(EncodePng, SixteenBitsComeBackAsTheyAre) {
+  const std::vector<uint8_t> pixels = {0x01, 0x2C, 0xFF, 0xFF, 0x00, 0x05};
+  const auto bytes = EncodePng(MakePicture(1, 3, PngColor::kGray16, pixels));
+  ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+  png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
+  png_infop info = png_create_info_struct(png);
+  std::string_view left = *bytes;
+  png_set_read_fn(png, &left, [](png_structp reader, png_bytep to, size_t size) {
+    auto* from = static_cast<std::string_view*>(png_get_io_ptr(reader));
+    ASSERT_LE(size, from->size());
+    std::memcpy(to, from->data(), size);
+    from->remove_prefix(size);
+  });
+  png_read_png(png, info, PNG_TRANSFORM_IDENTITY, nullptr);
+  EXPECT_EQ(png_get_bit_depth(png, info), 16);
+  EXPECT_EQ(png_get_color_type(png, info), PNG_COLOR_TYPE_GRAY);
+  const png_bytep row = png_get_rows(png, info)[0];
+  EXPECT_EQ(std::vector<uint8_t>(row, row + 6), pixels);
+  png_destroy_read_struct(&png, &info, nullptr);
+}
+
+TEST(WritePng, SoftwareIsKeptAndFound) {
+  const std::string path = testing::TempDir() + "/software.png";
+  const std::vector<uint8_t> pixels(64 * 64);
+  PngPicture picture = MakePicture(64, 64, PngColor::kPalette, pixels);
+  picture.palette.assign(256, 0x123456);
+  ASSERT_TRUE(WritePng(path, picture).ok());
+  EXPECT_FALSE(HasPngSoftware(path, "some program"));
+  picture.software = "some program";
+  ASSERT_TRUE(WritePng(path, picture).ok());
+  EXPECT_TRUE(HasPngSoftware(path, "some program"));
+  EXPECT_FALSE(HasPngSoftware(path, "some prog"));
+  EXPECT_FALSE(HasPngSoftware(path, "another program"));
+  EXPECT_FALSE(HasPngSoftware(testing::TempDir() + "/missing.png", "some program"));
+  std::ofstream(path) << "tEXtSoftware\0some program";
+  EXPECT_FALSE(HasPngSoftware(path, "some program"));
+}
+
 TEST(EncodePng, SamePictureGivesSameBytes) {
   const std::vector<uint8_t> pixels = RandomBytes(64 * 64 * 3, 10);
   const PngPicture picture = MakePicture(64, 64, PngColor::kRgb, pixels);

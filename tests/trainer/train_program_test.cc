@@ -11,33 +11,11 @@
 
 #include "reader/base/file.h"
 #include "tests/trainer/shape_dataset.h"
+#include "tests/trainer/small_run.h"
 #include "tests/trainer/train_program.h"
 
 namespace shardmill {
 namespace {
-
-using Words = std::vector<std::string>;
-
-Words operator+(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-// A small, quick network: 4 steps per epoch.
-Words Small(const std::string& dataset, const std::string& output) {
-  return {dataset, "--output", output, "--width",   "4", "--depth",  "2", "--batch",
-          "6",     "--lr",     "0.02", "--threads", "1", "--epochs", "3"};
-}
-
-const std::string& Shapes() {
-  static const auto* const path = new std::string(WriteShapeDataset("shapes", {}));
-  return *path;
-}
-
-void ExpectFailure(const ProgramResult& result, int exit_code, const std::string& message) {
-  EXPECT_EQ(result.exit_code, exit_code) << result.err;
-  EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
-}
 
 // "HEIGHTxWIDTH" of a PNG file.
 std::string PngSize(const std::string& path) {
@@ -142,6 +120,12 @@ TEST(TrainProgram, EvaluatesByWindowsAndPredicts) {
   }
   EXPECT_EQ(maps, 3);
   EXPECT_EQ(overlays, 3);
+  const Words again =
+      Words{"predict"} + scored + Words{"--output", output + "/maps", "--limit", "3"};
+  ExpectFailure(RunTrainer(again), 2, "--overwrite");
+  EXPECT_EQ(RunTrainer(again + Words{"--overwrite"}).exit_code, 0);
+  ExpectFailure(RunTrainer(Words{"predict"} + scored + Words{"--output", Shapes()}), 2,
+                "the folder of the data set");
 }
 
 TEST(TrainProgram, ModelOfAFileTrainsResumesAndIsEvaluatedWithoutTheFile) {
@@ -389,64 +373,11 @@ TEST(TrainProgram, UsageErrorsSayWhatToDo) {
   ExpectFailure(RunTrainer(Small(Shapes(), output) + Words{"--device", "cuda"}), 5,
                 "--device cuda: ");
   ExpectFailure(RunTrainer(Small("/nonexistent", output)), 3, "/nonexistent");
+  ExpectFailure(RunTrainer({"model", "Unet"}), 2, "did you mean 'unet'?");
+  const std::string file = FreshPath("sized") + ".txtpb";
+  std::ofstream(file) << RunTrainer({"model", "unet", "--width", "2", "--depth", "1"}).out;
+  ExpectFailure(RunTrainer({"model", file, "--width", "4"}), 2, "do not apply to a model file");
   EXPECT_FALSE(std::filesystem::exists(output + "/last.ckpt"));
-}
-
-TEST(TrainProgram, FinishedRunIsNotOverwrittenUnlessAsked) {
-  const std::string output = FreshPath("in_use");
-  ASSERT_EQ(RunTrainer(Small(Shapes(), output)).exit_code, 0);
-  ExpectFailure(RunTrainer(Small(Shapes(), output)), 2, "--overwrite");
-  const ProgramResult result = RunTrainer(Small(Shapes(), output) + Words{"--overwrite"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(ReadLog(output + "/log.jsonl").front().step, 0u);
-}
-
-// Name and content of each file.
-std::map<std::string, std::string> FilesOf(const std::string& folder) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const auto bytes = ReadFile(entry.path(), 1 << 26);
-    files[entry.path().filename()] = bytes.ok() ? *bytes : bytes.status().ToString();
-  }
-  return files;
-}
-
-TEST(TrainProgram, RefusedStartLeavesTheEarlierRunAsItIs) {
-  const std::string output = FreshPath("refused");
-  const Words words = Small(Shapes(), output) + Words{"--epochs", "1", "--keep-epochs", "1"};
-  ASSERT_EQ(RunTrainer(words).exit_code, 0);
-  const std::map<std::string, std::string> before = FilesOf(output);
-  for (const char* name : {"last.ckpt", "best.ckpt", "epoch-00001.ckpt", "config.json"}) {
-    EXPECT_EQ(before.count(name), 1u) << name;
-  }
-  const auto refuse = [&](const Words& more, int exit_code, const std::string& message) {
-    ExpectFailure(RunTrainer(words + more), exit_code, message);
-    EXPECT_TRUE(FilesOf(output) == before) << message;
-  };
-  const Words resumed = {"--resume", "--epochs", "2", "--lr", "0.5"};
-  refuse({"--overwrite", "--trace", "/nowhere/t.json"}, 3, "/nowhere/t.json");
-  refuse(resumed + Words{"--trace", "/nowhere/t.json"}, 3, "/nowhere/t.json");
-  refuse({"--overwrite", "--trace", output}, 2, "is a folder: name a file");
-  refuse(resumed + Words{"--trace", output + "/../refused/best.ckpt"}, 2, "of the run itself");
-  refuse(resumed + Words{"--overwrite"}, 2, "--overwrite would remove the run");
-  std::filesystem::remove(output + "/log.jsonl");
-  std::filesystem::create_directory(output + "/log.jsonl");
-  ExpectFailure(RunTrainer(words + Words{"--overwrite"}), 2, "log.jsonl is a folder");
-  EXPECT_EQ(FilesOf(output)["last.ckpt"], before.at("last.ckpt"));
-  ExpectFailure(RunTrainer(Small(Shapes(), Shapes())), 2, "the folder of the data set");
-}
-
-// The run removes what a killed one had begun to write: here the folder that the trace is for.
-TEST(TrainProgram, TraceThatCannotBeWrittenLeavesTheResults) {
-  const std::string output = FreshPath("trace_lost");
-  const std::string folder = output + "/last.ckpt.tmp-1";
-  std::filesystem::create_directories(folder);
-  const ProgramResult result =
-      RunTrainer(Small(Shapes(), output) + Words{"--epochs", "1", "--trace", folder + "/t.json"});
-  ExpectFailure(result, 3, "only the trace could not be written");
-  EXPECT_EQ(result.err.find("--resume"), std::string::npos) << result.err;
-  EXPECT_EQ(ValueAfter(result.out, "weights hash").size(), 32u) << result.out;
-  EXPECT_TRUE(std::filesystem::exists(output + "/last.ckpt"));
 }
 
 TEST(TrainProgram, HelpListsEveryGroupAndTheOtherCommand) {

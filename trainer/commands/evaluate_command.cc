@@ -17,6 +17,7 @@
 #include "trainer/evaluation/evaluation.h"
 #include "trainer/evaluation/scorer.h"
 #include "trainer/evaluation/scorer_flags.h"
+#include "trainer/export/output_file.h"
 #include "trainer/logs/console.h"
 #include "trainer/prediction/pictures.h"
 #include "trainer/prediction/sliding_window.h"
@@ -94,7 +95,7 @@ void PrintText(const EvaluationResult& result, const Scores& scores, const DataT
 // Whole images, or windows.
 Result<std::unique_ptr<BatchEngine>> MakeEngine(const EvaluateOptions& options, Scorer* scorer,
                                                 Communicator* ranks) {
-  ASSIGN_OR_RETURN(const WindowOptions windows, options.flags.Windows());
+  ASSIGN_OR_RETURN(const WindowOptions windows, options.flags.Windows(scorer->task));
   if (windows.height == 0) return CreateRankEngine(scorer->graph.get(), ranks);
   return CreateSlidingEngine(scorer->graph.get(), ranks, windows);
 }
@@ -115,8 +116,12 @@ Result<int> EvaluateOnRanks(const EvaluateOptions& options, Communicator* ranks)
       !alike.ok()) {
     return EndJob(ranks, alike, Known::kOnAllRanks);
   }
-  Result<Scorer> scorer = PrepareScorer(options.scorer, ranks);
-  Status own = scorer.status();
+  // At the end of a long evaluation it would be too late.
+  Status own = options.confusion.empty() || ranks->rank() > 0
+                   ? OkStatus()
+                   : CheckOutputFile("--confusion", options.confusion, OutputKind::kPicture);
+  Result<Scorer> scorer = own.ok() ? PrepareScorer(options.scorer, ranks) : own;
+  own = scorer.status();
   std::unique_ptr<BatchEngine> engine;
   if (own.ok()) {
     Result<std::unique_ptr<BatchEngine>> made = MakeEngine(options, &*scorer, ranks);
@@ -142,13 +147,13 @@ Result<int> EvaluateOnRanks(const EvaluateOptions& options, Communicator* ranks)
     return EndJob(ranks, result.status(), interrupted ? Known::kOnAllRanks : Known::kHere);
   }
   if (ranks->rank() == 0) {
+    const Scores scores = ComputeScores(result->matrix);
+    options.json ? PrintJson(*result, scores, scorer->task)
+                 : PrintText(*result, scores, scorer->task);
     if (!options.confusion.empty()) {
       const Status written = WriteConfusion(options.confusion, result->matrix);
       if (!written.ok()) return EndJob(ranks, written, Known::kHere);
     }
-    const Scores scores = ComputeScores(result->matrix);
-    options.json ? PrintJson(*result, scores, scorer->task)
-                 : PrintText(*result, scores, scorer->task);
   }
   return EndJob(ranks, OkStatus(), Known::kOnAllRanks);
 }

@@ -11,8 +11,10 @@
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/comm/run_job.h"
 #include "trainer/commands/train_command.h"
+#include "trainer/export/output_file.h"
 #include "trainer/export/pytorch_weights.h"
 #include "trainer/export/safetensors.h"
+#include "trainer/training/run_folder.h"
 
 namespace shardmill {
 namespace {
@@ -23,8 +25,21 @@ struct ExportOptions {
   bool newest = false;
 };
 
+// With as many digits as tell one float from the next.
+std::string Numbers(const google::protobuf::RepeatedField<float>& values) {
+  std::string text;
+  for (const float value : values) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%.9g", static_cast<double>(value));
+    text += (text.empty() ? "" : " ") + std::string(number);
+  }
+  return text;
+}
+
 Result<int> RunExport(const ExportOptions& options) {
-  ASSIGN_OR_RETURN(const LoadedCheckpoint checkpoint, LoadedCheckpoint::Read(options.checkpoint));
+  RETURN_IF_ERROR(CheckOutputFile("--output", options.output, OutputKind::kSafetensors));
+  ASSIGN_OR_RETURN(const LoadedCheckpoint checkpoint,
+                   LoadedCheckpoint::Read(CheckpointFile(options.checkpoint, kBestCheckpoint)));
   ASSIGN_OR_RETURN(
       const std::vector<NamedArray> arrays,
       PytorchWeights(checkpoint, options.newest ? WeightChoice::kNewest : WeightChoice::kAverage));
@@ -34,18 +49,12 @@ Result<int> RunExport(const ExportOptions& options) {
         {array.name, "F32", array.shape, array.values.data(), array.values.size() * sizeof(float)});
   }
   const proto::Checkpoint& description = checkpoint.description();
-  std::string mean, deviation;
-  for (const float value : description.trained_on().image_mean()) {
-    mean += (mean.empty() ? "" : " ") + std::to_string(value);
-  }
-  for (const float value : description.trained_on().image_deviation()) {
-    deviation += (deviation.empty() ? "" : " ") + std::to_string(value);
-  }
+  const proto::TrainedOn& trained_on = description.trained_on();
   RETURN_IF_ERROR(WriteSafetensors(options.output, tensors,
                                    {{"format", "pt"},
                                     {"model", description.model().name()},
-                                    {"image_mean", mean},
-                                    {"image_deviation", deviation}}));
+                                    {"image_mean", Numbers(trained_on.image_mean())},
+                                    {"image_deviation", Numbers(trained_on.image_deviation())}}));
   std::printf("%s tensors in %s\n", FormatCount(tensors.size()).c_str(), options.output.c_str());
   return 0;
 }
@@ -65,7 +74,9 @@ void AddExportCommand(CommandLine* commands) {
       "  model.load_state_dict(safetensors.torch.load_file('w.safetensors'))\n\n"
       "Layer a/b is module a.b. The mean and deviation of the images are in the metadata of the "
       "file.");
-  app->add_option("CHECKPOINT", options->checkpoint, "Checkpoint file, such as run/best.ckpt")
+  app->add_option(
+         "CHECKPOINT", options->checkpoint,
+         "Checkpoint file, such as run/best.ckpt, or the folder of a run for its best.ckpt")
       ->required()
       ->type_name("");
   app->add_option("--output", options->output, "File to write")

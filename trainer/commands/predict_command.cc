@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "CLI/App.hpp"
@@ -16,6 +18,7 @@
 #include "trainer/evaluation/scorer.h"
 #include "trainer/evaluation/scorer_flags.h"
 #include "trainer/logs/console.h"
+#include "trainer/prediction/prediction_files.h"
 #include "trainer/prediction/prediction_writer.h"
 #include "trainer/prediction/sliding_window.h"
 
@@ -40,7 +43,6 @@ class Prediction {
     ASSIGN_OR_RETURN(
         const std::unique_ptr<DataFeed> feed,
         DataFeed::OpenEvaluation(scorer_.dataset, scorer_.task, split_name, /*batch=*/1));
-    if (limit == 0) limit = std::numeric_limits<uint64_t>::max();
     RecordProgress progress("predicting", std::min(limit, split->records()), quiet);
     for (uint64_t done = 0; done < limit; ++done) {
       progress.Show(done);
@@ -79,23 +81,61 @@ class Prediction {
   std::optional<LogitCanvas> canvas_;
 };
 
-Result<uint64_t> Predict(const PredictOptions& options, Communicator* self) {
-  ASSIGN_OR_RETURN(const WindowOptions windows, options.flags.Windows());
-  ASSIGN_OR_RETURN(Scorer scorer, PrepareScorer(options.scorer, self));
-  PredictionOptions output = options.output;
-  output.overlays = !options.no_overlays;
-  ASSIGN_OR_RETURN(const std::unique_ptr<PredictionWriter> writer,
-                   PredictionWriter::Create(output, scorer));
-  Prediction prediction(&scorer, windows, writer.get());
-  RETURN_IF_ERROR(prediction.Run(options.scorer.split, options.limit, options.scorer.quiet));
-  return writer->written();
+Status CheckOptions(const PredictOptions& options, const DataTask& task) {
+  if (task.kind == TaskKind::kSegmentation) return OkStatus();
+  const char* const unused = options.output.stitch ? "--stitch"
+                             : options.no_overlays ? "--no-overlays"
+                                                   : nullptr;
+  if (unused == nullptr) return OkStatus();
+  return InvalidArgumentError(std::string(unused) +
+                              " does not apply: the network makes one class "
+                              "per record, which predictions.csv has, and no pictures");
+}
+
+// Makes the folder and finds out whether the predictions may be written to it.
+Status PrepareFolder(const PredictOptions& options, const PredictionOptions& output, uint64_t limit,
+                     const Scorer& scorer) {
+  std::error_code error;
+  if (std::filesystem::equivalent(output.folder, scorer.dataset->folder(), error)) {
+    return InvalidArgumentError("--output " + output.folder +
+                                " is the folder of the data set: choose another one");
+  }
+  std::filesystem::create_directories(output.folder, error);
+  if (error) return IoError("cannot create the folder " + output.folder + ": " + error.message());
+  if (scorer.task.kind != TaskKind::kSegmentation) return CheckTable(output);
+  ASSIGN_OR_RETURN(const Dataset::Split* split, scorer.dataset->split(options.scorer.split));
+  ASSIGN_OR_RETURN(const uint64_t shortened, CheckPictures(output, *split, limit));
+  if (shortened > 0 && !options.scorer.quiet) {
+    std::fprintf(stderr,
+                 "note: %s of the keys are too long for names of files: these end in a hash of the "
+                 "key\n",
+                 FormatCount(shortened).c_str());
+  }
+  return OkStatus();
+}
+
+void PrintResults(const PredictionWriter& writer, const std::string& folder) {
+  std::printf("%s predictions in %s\n", FormatCount(writer.written()).c_str(), folder.c_str());
+  const UncoveredParts& parts = writer.uncovered();
+  if (parts.pixels == 0) return;
+  std::printf("%s of them have %s pixels that no record covers: these have the value %d\n",
+              FormatCount(parts.pictures).c_str(), FormatCount(parts.pixels).c_str(), parts.value);
 }
 
 Result<int> RunPredict(const PredictOptions& options, Communicator* self) {
   RETURN_IF_ERROR(InstallInterruptHandlers());
-  ASSIGN_OR_RETURN(const uint64_t written, Predict(options, self));
-  std::printf("%s predictions in %s\n", FormatCount(written).c_str(),
-              options.output.folder.c_str());
+  ASSIGN_OR_RETURN(Scorer scorer, PrepareScorer(options.scorer, self));
+  ASSIGN_OR_RETURN(const WindowOptions windows, options.flags.Windows(scorer.task));
+  RETURN_IF_ERROR(CheckOptions(options, scorer.task));
+  PredictionOptions output = options.output;
+  output.overlays = !options.no_overlays;
+  const uint64_t limit = options.limit > 0 ? options.limit : std::numeric_limits<uint64_t>::max();
+  RETURN_IF_ERROR(PrepareFolder(options, output, limit, scorer));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PredictionWriter> writer,
+                   PredictionWriter::Create(output, scorer));
+  Prediction prediction(&scorer, windows, writer.get());
+  RETURN_IF_ERROR(prediction.Run(options.scorer.split, limit, options.scorer.quiet));
+  PrintResults(*writer, output.folder);
   return 0;
 }
 
@@ -119,12 +159,16 @@ void AddPredictCommand(CommandLine* commands) {
   app->add_option(
          "--output", options->output.folder,
          "Folder for KEY.png of each record, whose pixels are class ids in the colours of the "
-         "classes, and KEY.overlay.png; of data with one class per image, for predictions.csv")
+         "classes (of more than 256 classes, 16-bit ids without colours), and KEY.overlay.png; of "
+         "data with one class per image, for predictions.csv")
       ->required()
       ->type_name("DIR");
+  app->add_flag("--overwrite", options->output.overwrite,
+                "Replace earlier predictions; a file of another origin is never replaced");
   app->add_flag("--no-overlays", options->no_overlays, "Only the class maps");
   app->add_flag("--stitch", options->output.stitch,
-                "Puts tiles of the same source together, averaged where they overlap");
+                "Puts tiles of the same source together, averaged where they overlap; pixels that "
+                "no tile covers get the ignore value");
   app->add_option("--limit", options->limit, "Only the first N records; 0: all")
       ->capture_default_str()
       ->type_name("N");

@@ -9,6 +9,7 @@
 #include "trainer/data/data_feed.h"
 #include "trainer/optimization/weight_average.h"
 #include "trainer/training/network.h"
+#include "trainer/training/run_folder.h"
 
 namespace shardmill {
 namespace {
@@ -73,7 +74,8 @@ Result<Scorer> PrepareScorer(const ScorerOptions& options, Communicator* ranks) 
   if (!scorer.device.notice.empty() && !options.quiet && ranks->rank() == 0) {
     std::fprintf(stderr, "note: %s\n", scorer.device.notice.c_str());
   }
-  ASSIGN_OR_RETURN(const LoadedCheckpoint checkpoint, LoadedCheckpoint::Read(options.checkpoint));
+  ASSIGN_OR_RETURN(const LoadedCheckpoint checkpoint,
+                   LoadedCheckpoint::Read(CheckpointFile(options.checkpoint, kBestCheckpoint)));
   ASSIGN_OR_RETURN(scorer.dataset, Dataset::Open(options.dataset, options.split));
   ASSIGN_OR_RETURN(scorer.task, DescribeTask(scorer.dataset->schema(),
                                              SoftLabelsOf(checkpoint, *scorer.dataset)));

@@ -11,7 +11,9 @@ void ScorerFlags::AddTo(CLI::App* app, ScorerOptions* options) {
   app->add_option("DATASET", options->dataset, "Folder of packed shards")
       ->required()
       ->type_name("");
-  app->add_option("--checkpoint", options->checkpoint, "Checkpoint file, such as run/best.ckpt")
+  app->add_option(
+         "--checkpoint", options->checkpoint,
+         "Checkpoint file, such as run/best.ckpt, or the folder of a run for its best.ckpt")
       ->required()
       ->type_name("FILE");
   app->add_option("--split", options->split, "Split to read")
@@ -36,10 +38,14 @@ void ScorerFlags::AddTo(CLI::App* app, ScorerOptions* options) {
   app->add_flag("--quiet", options->quiet, "No progress and no notes on stderr");
 }
 
-Result<WindowOptions> ScorerFlags::Windows() const {
+Result<WindowOptions> ScorerFlags::Windows(const DataTask& task) const {
   WindowOptions options;
   if (!window_ && stride_) return InvalidArgumentError("--stride needs a --window");
   if (!window_) return options;
+  if (task.kind != TaskKind::kSegmentation) {
+    return InvalidArgumentError(
+        "--window does not apply: the network makes one class per record, and no class maps");
+  }
   options.height = window_->height;
   options.width = window_->width;
   if (stride_) {

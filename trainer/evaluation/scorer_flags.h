@@ -5,6 +5,7 @@
 
 #include "reader/base/status.h"
 #include "reader/console/units.h"
+#include "trainer/data/data_task.h"
 #include "trainer/evaluation/scorer.h"
 #include "trainer/prediction/sliding_window.h"
 
@@ -20,8 +21,8 @@ class ScorerFlags {
   void AddTo(CLI::App* app, ScorerOptions* options);
 
   // What --window and --stride say; a height of 0 for whole images. InvalidArgument when they do
-  // not fit together.
-  Result<WindowOptions> Windows() const;
+  // not fit together, or there are no class maps to be made of windows.
+  Result<WindowOptions> Windows(const DataTask& task) const;
 
  private:
   std::optional<ImageSize> window_;

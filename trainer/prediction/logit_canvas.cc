@@ -13,7 +13,7 @@ LogitCanvas::LogitCanvas(int64_t height, int64_t width, int64_t classes)
 
 void LogitCanvas::Clear() {
   std::fill(sums_.begin(), sums_.end(), 0.0f);
-  std::fill(counts_.begin(), counts_.end(), uint16_t{0});
+  std::fill(counts_.begin(), counts_.end(), uint32_t{0});
 }
 
 void LogitCanvas::Add(int64_t y, int64_t x, int64_t window_height, int64_t window_width,
@@ -35,13 +35,21 @@ void LogitCanvas::Average() {
   }
 }
 
-std::vector<uint16_t> LogitCanvas::Classes() const {
+std::vector<uint16_t> LogitCanvas::Classes(uint16_t uncovered) const {
   std::vector<uint16_t> classes(height_ * width_);
   for (int64_t p = 0; p < height_ * width_; ++p) {
+    if (counts_[p] == 0) {
+      classes[p] = uncovered;
+      continue;
+    }
     const float* first = sums_.data() + p * classes_;
     classes[p] = static_cast<uint16_t>(std::max_element(first, first + classes_) - first);
   }
   return classes;
+}
+
+uint64_t LogitCanvas::UncoveredPixels() const {
+  return static_cast<uint64_t>(std::count(counts_.begin(), counts_.end(), uint32_t{0}));
 }
 
 std::vector<int64_t> WindowStarts(int64_t size, int64_t window, int64_t stride) {

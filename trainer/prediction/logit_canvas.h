@@ -24,13 +24,15 @@ class LogitCanvas {
   // Divides by how many windows cover each pixel; call it once, after all windows.
   void Average();
   const float* logits() const { return sums_.data(); }
-  // The class of the largest logit (the first of equals) of each pixel.
-  std::vector<uint16_t> Classes() const;
+  // The class of the largest logit (the first of equals) of each pixel; `uncovered` where no window
+  // was.
+  std::vector<uint16_t> Classes(uint16_t uncovered = 0) const;
+  uint64_t UncoveredPixels() const;
 
  private:
   int64_t height_, width_, classes_;
   std::vector<float> sums_;
-  std::vector<uint16_t> counts_;
+  std::vector<uint32_t> counts_;  // a stride of 1 puts a window on a pixel for each of its own
 };
 
 // Where windows of `window` pixels start to cover `size` pixels in steps of `stride`; the last one

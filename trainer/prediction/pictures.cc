@@ -37,6 +37,7 @@ Status WriteRgb(const std::string& path, const std::vector<uint8_t>& pixels, int
   picture.width = width;
   picture.color = PngColor::kRgb;
   picture.pixels = pixels.data();
+  picture.software = kPictureSoftware;
   return WritePng(path, picture);
 }
 
@@ -58,21 +59,28 @@ std::vector<uint32_t> ClassColors(const std::vector<ClassInfo>& classes) {
 }
 
 Status WriteClassMap(const std::string& path, const std::vector<uint16_t>& classes, int64_t height,
-                     int64_t width, const std::vector<uint32_t>& colors) {
-  if (colors.size() > 256) {
-    std::vector<uint8_t> pixels;
-    for (const uint16_t k : classes) {
-      for (int c = 0; c < 3; ++c) pixels.push_back(Channel(colors[k], c));
-    }
-    return WriteRgb(path, pixels, height, width);
-  }
-  const std::vector<uint8_t> pixels(classes.begin(), classes.end());
+                     int64_t width, const std::vector<uint32_t>& colors, ClassMapForm form) {
   PngPicture picture;
   picture.height = height;
   picture.width = width;
-  picture.color = PngColor::kPalette;
+  picture.software = kPictureSoftware;
+  std::vector<uint8_t> pixels;
+  if (form == ClassMapForm::kGray16) {
+    pixels.reserve(2 * classes.size());
+    for (const uint16_t k : classes) {
+      pixels.push_back(static_cast<uint8_t>(k >> 8));
+      pixels.push_back(static_cast<uint8_t>(k));
+    }
+    picture.color = PngColor::kGray16;
+  } else {
+    const uint16_t highest = *std::max_element(classes.begin(), classes.end());
+    SHARDMILL_CHECK(highest < 256 && colors.size() <= 256);
+    pixels.assign(classes.begin(), classes.end());
+    picture.color = PngColor::kPalette;
+    picture.palette = colors;
+    if (picture.palette.size() <= highest) picture.palette.resize(highest + size_t{1}, 0);
+  }
   picture.pixels = pixels.data();
-  picture.palette = colors;
   return WritePng(path, picture);
 }
 

@@ -14,13 +14,20 @@
 
 namespace shardmill {
 
+// What all of them name as their writer (see HasPngSoftware).
+inline constexpr char kPictureSoftware[] = "shardmill-train";
+
 // 0xRRGGBB per class: that of the class table, or a generated one where the table has none.
 std::vector<uint32_t> ClassColors(const std::vector<ClassInfo>& classes);
 
-// A PNG of the class map: with at most 256 classes the pixels are the ids, and the palette the
-// colours; with more, the colours themselves.
+enum class ClassMapForm {
+  kPalette,  // ids of 8 bits; the colours are the palette, which goes on in black
+  kGray16,   // ids of 16 bits, without colours
+};
+
+// A PNG of the class map, whose pixels are the ids. REQUIRES: ids below 256 for a palette.
 Status WriteClassMap(const std::string& path, const std::vector<uint16_t>& classes, int64_t height,
-                     int64_t width, const std::vector<uint32_t>& colors);
+                     int64_t width, const std::vector<uint32_t>& colors, ClassMapForm form);
 
 // Dense RGB of one image of a batch: one channel becomes gray, more than three are left away,
 // wider types are brought to 0 … 255 (f32 by its own smallest and largest value).

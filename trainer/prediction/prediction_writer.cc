@@ -1,16 +1,13 @@
 #include "trainer/prediction/prediction_writer.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
 #include "reader/base/file.h"
-#include "trainer/logs/open_log.h"
-#include "trainer/prediction/pictures.h"
 
 namespace shardmill {
 namespace {
@@ -19,8 +16,11 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kMostPixels = int64_t{1} << 28;  // of a picture that tiles make
 
-// The key without the number of a variant.
-std::string SourceOf(const std::string& key) { return key.substr(0, key.find("#v")); }
+// The ignore value of the data set, or what is common: no class in any case.
+uint16_t UncoveredValue(const DataTask& task) {
+  if (task.ignore && *task.ignore <= 65535) return static_cast<uint16_t>(*task.ignore);
+  return task.classes.size() <= 255 ? 255 : 65535;
+}
 
 std::string Quoted(const std::string& text) {
   std::string quoted = "\"";
@@ -40,22 +40,15 @@ struct PredictionWriter::Whole {
   std::vector<uint8_t> rgb;
 };
 
-std::optional<std::string> FileOfKey(const std::string& folder, const std::string& key) {
-  if (key.empty() || key.front() == '/' || key.back() == '/') return std::nullopt;
-  std::istringstream parts(key);
-  std::string part;
-  while (std::getline(parts, part, '/')) {
-    if (part.empty() || part == "." || part == "..") return std::nullopt;
-  }
-  const bool is_png = key.size() > 4 && key.compare(key.size() - 4, 4, ".png") == 0;
-  return JoinPath(folder, is_png ? key.substr(0, key.size() - 4) : key);
-}
-
 PredictionWriter::PredictionWriter(const PredictionOptions& options, const Scorer& scorer)
     : options_(options),
       class_names_(scorer.task.classes),
       colors_(ClassColors(scorer.dataset->schema().classes)),
-      classes_(scorer.graph->classes()) {}
+      classes_(scorer.graph->classes()) {
+  uncovered_.value = UncoveredValue(scorer.task);
+  const bool wide = colors_.size() > 256 || (options.stitch && uncovered_.value > 255);
+  form_ = wide ? ClassMapForm::kGray16 : ClassMapForm::kPalette;
+}
 
 PredictionWriter::~PredictionWriter() = default;
 
@@ -68,23 +61,23 @@ Result<std::unique_ptr<PredictionWriter>> PredictionWriter::Create(const Predict
   }
   std::unique_ptr<PredictionWriter> writer(new PredictionWriter(options, scorer));
   if (scorer.task.kind == TaskKind::kClassification) {
-    const std::string path = JoinPath(options.folder, "predictions.csv");
-    ASSIGN_OR_RETURN(const int file, OpenLog(path, LogStart::kEmpty));
-    writer->table_.reset(fdopen(file, "w"));
-    if (!writer->table_) return ErrnoError(path + ": cannot open for writing", errno);
-    std::fprintf(writer->table_.get(), "key,class,name,probability\n");
+    ASSIGN_OR_RETURN(AtomicFile table,
+                     AtomicFile::Create(JoinPath(options.folder, kPredictionTable)));
+    writer->table_.emplace(std::move(table));
+    const std::string header = kPredictionTableHeader;
+    RETURN_IF_ERROR(writer->table_->Append(header.data(), header.size()));
   }
   return writer;
 }
 
-Status PredictionWriter::Write(const std::string& key, const std::vector<uint16_t>& classes,
+Status PredictionWriter::Write(const std::string& name, const std::vector<uint16_t>& classes,
                                const std::vector<uint8_t>& rgb, int64_t height, int64_t width) {
-  const std::optional<std::string> file = FileOfKey(options_.folder, key);
-  if (!file) return DataLossError("the key '" + key + "' of a record cannot be a file name");
+  const std::optional<std::string> file = FileOfKey(options_.folder, name);
+  if (!file) return DataLossError("the key '" + name + "' of a record cannot be a file name");
   std::error_code error;
   fs::create_directories(fs::path(*file).parent_path(), error);
   if (error) return IoError("cannot create the folder of " + *file + ": " + error.message());
-  RETURN_IF_ERROR(WriteClassMap(*file + ".png", classes, height, width, colors_));
+  RETURN_IF_ERROR(WriteClassMap(*file + ".png", classes, height, width, colors_, form_));
   if (options_.overlays) {
     RETURN_IF_ERROR(WriteOverlay(*file + ".overlay.png", rgb, classes, height, width, colors_));
   }
@@ -109,7 +102,7 @@ Status PredictionWriter::AddTile(const proto::RecordMeta& meta, const ImageBatch
                                 "' does not say where in its source it lies, or was changed: leave "
                                 "out --stitch");
   }
-  const std::string source = SourceOf(meta.key());
+  const std::string source = NameOfRecord(meta, /*stitch=*/true);
   if (whole_ && whole_->key != source) RETURN_IF_ERROR(FinishWhole());
   if (!whole_) whole_ = std::make_unique<Whole>(source, height, width, classes_);
   if (whole_->canvas.height() != height || whole_->canvas.width() != width) {
@@ -130,28 +123,29 @@ Status PredictionWriter::FinishWhole() {
   if (!whole_) return OkStatus();
   const std::unique_ptr<Whole> whole = std::move(whole_);
   whole->canvas.Average();
-  return Write(whole->key, whole->canvas.Classes(), whole->rgb, whole->canvas.height(),
-               whole->canvas.width());
+  const uint64_t uncovered = whole->canvas.UncoveredPixels();
+  uncovered_.pixels += uncovered;
+  uncovered_.pictures += uncovered > 0 ? 1 : 0;
+  return Write(whole->key, whole->canvas.Classes(uncovered_.value), whole->rgb,
+               whole->canvas.height(), whole->canvas.width());
 }
 
 Status PredictionWriter::AddClass(const proto::RecordMeta& meta, const float* logits) {
   const int64_t best = std::max_element(logits, logits + classes_) - logits;
   double sum = 0;
   for (int64_t k = 0; k < classes_; ++k) sum += std::exp(logits[k] - logits[best]);
-  const int printed =
-      std::fprintf(table_.get(), "%s,%d,%s,%.6f\n", Quoted(meta.key()).c_str(),
-                   static_cast<int>(best), Quoted(class_names_[best]).c_str(), 1 / sum);
-  if (printed < 0) return ErrnoError("cannot write predictions.csv", errno);
+  char probability[32];
+  std::snprintf(probability, sizeof probability, "%.6f", 1 / sum);
+  const std::string line = Quoted(meta.key()) + "," + std::to_string(best) + "," +
+                           Quoted(class_names_[best]) + "," + probability + "\n";
+  RETURN_IF_ERROR(table_->Append(line.data(), line.size()));
   ++written_;
   return OkStatus();
 }
 
 Status PredictionWriter::Close() {
   RETURN_IF_ERROR(FinishWhole());
-  if (table_ && std::fclose(table_.release()) != 0) {
-    return ErrnoError("cannot write predictions.csv", errno);
-  }
-  return OkStatus();
+  return table_ ? table_->Commit() : OkStatus();
 }
 
 }  // namespace shardmill

@@ -1,34 +1,35 @@
 // Writes what a network predicts into a folder: DIR/KEY.png in the colours of the classes (its
 // pixels are the class ids), DIR/KEY.overlay.png over the image; or, of one class per image,
-// DIR/predictions.csv. Records that are tiles of the same source can be put together again.
+// DIR/predictions.csv. Records that are tiles of the same source can be put together again; what no
+// tile covers then has the ignore value. All files appear whole or not at all. The names are those
+// that prediction_files.h checks.
 //
 // Not for concurrent use.
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "proto/record_meta.pb.h"
+#include "reader/base/file.h"
 #include "reader/base/status.h"
 #include "trainer/evaluation/scorer.h"
 #include "trainer/graph/tensor.h"
 #include "trainer/prediction/logit_canvas.h"
+#include "trainer/prediction/pictures.h"
+#include "trainer/prediction/prediction_files.h"
 
 namespace shardmill {
 
-struct PredictionOptions {
-  std::string folder;
-  bool overlays = true;
-  bool stitch = false;  // tiles of a source become one picture
+// What no tile covers in the pictures that tiles make.
+struct UncoveredParts {
+  uint64_t pictures = 0;
+  uint64_t pixels = 0;
+  uint16_t value = 0;  // that they have
 };
-
-// The file of a record, without ending: its key as a path below the folder, nullopt when it would
-// lead out of it.
-std::optional<std::string> FileOfKey(const std::string& folder, const std::string& key);
 
 class PredictionWriter {
  public:
@@ -43,6 +44,7 @@ class PredictionWriter {
   Status AddClass(const proto::RecordMeta& meta, const float* logits);
   Status Close();
   uint64_t written() const { return written_; }
+  const UncoveredParts& uncovered() const { return uncovered_; }
 
  private:
   struct Whole;  // a source whose tiles are being put together
@@ -51,18 +53,17 @@ class PredictionWriter {
   Status AddTile(const proto::RecordMeta& meta, const ImageBatch& images, int64_t row,
                  const LogitCanvas& logits);
   Status FinishWhole();
-  Status Write(const std::string& key, const std::vector<uint16_t>& classes,
+  Status Write(const std::string& name, const std::vector<uint16_t>& classes,
                const std::vector<uint8_t>& rgb, int64_t height, int64_t width);
 
   PredictionOptions options_;
   std::vector<std::string> class_names_;
   std::vector<uint32_t> colors_;
   int64_t classes_;
+  ClassMapForm form_;
   std::unique_ptr<Whole> whole_;
-  struct CloseFile {
-    void operator()(FILE* file) const { std::fclose(file); }
-  };
-  std::unique_ptr<FILE, CloseFile> table_;
+  std::optional<AtomicFile> table_;
+  UncoveredParts uncovered_;
   uint64_t written_ = 0;
 };
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "trainer/cuda/device/cuda_convolution.h"
-#include "trainer/cuda/dnn/plan_runner.h"
 
 namespace shardmill {
 namespace {
@@ -22,6 +21,13 @@ bool IsCaptured(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   return cudaStreamIsCapturing(stream, &status) != cudaSuccess ||
          status != cudaStreamCaptureStatusNone;
+}
+
+// A failed launch leaves an error behind that says nothing of the device; others stay.
+bool IsSound(cudaStream_t stream) {
+  cudaGetLastError();
+  const cudaError_t state = cudaStreamQuery(stream);
+  return state == cudaSuccess || state == cudaErrorNotReady;
 }
 
 }  // namespace
@@ -113,17 +119,9 @@ void CudaBackend::Say(const std::string& note) const {
 }
 
 Status CudaBackend::ReplacePlan(Stream& stream, ConvolutionPass pass, const Status& failure,
-                                cudnnStatus_t code, ConvolutionPlanSet* set) {
+                                ConvolutionPlanSet* set) {
   const cudaStream_t on = AsCuda(stream).stream();
-  // A failed launch leaves an error behind that says nothing of the device, and that the next
-  // launch would report; others stay.
-  const cudaError_t left = cudaGetLastError();
-  if (IsCaptured(on)) return failure;
-  const PlanFault fault = FaultOf(code, left, cudaStreamQuery(on));
-  if (fault == PlanFault::kMemory) {
-    return failure.WithContext("out of memory, most likely the GPU's; use a smaller --batch");
-  }
-  if (fault == PlanFault::kDevice) return failure;
+  if (IsCaptured(on) || !IsSound(on)) return failure;
   const int64_t failed_before = parts_.plans->counts().failed;
   const std::string problem = ProblemText(set->problems[static_cast<int>(pass)]);
   const Status replaced = set->Replace(pass, parts_.plans.get());

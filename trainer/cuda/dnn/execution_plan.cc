@@ -60,15 +60,6 @@ Result<std::vector<int>> NumericalNotes(const DnnDescriptor& config) {
                        CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
 }
 
-constexpr char kNoEngine[] =
-    "cuDNN recommends no engine; if it recommends none for any convolution, one of its libraries "
-    "(libcudnn_heuristic, libcudnn_engines_precompiled) is missing or damaged";
-
-// The last refusal, unless an earlier one says that something is out of order.
-void Refuse(Status reason, Status* refusal) {
-  if (refusal->code() == StatusCode::kInvalidArgument) *refusal = std::move(reason);
-}
-
 }  // namespace
 
 bool NotesMeet(const PlanNeeds& needs, const std::vector<int>& numerical_notes) {
@@ -93,18 +84,18 @@ Result<ExecutionPlan> ExecutionPlan::Finish(DnnBuilder* builder) {
 Result<ExecutionPlan> ExecutionPlan::Build(const ConvolutionGraph& graph, const PlanNeeds& needs,
                                            const DeviceDescription& device) {
   int seen = 0;
-  Status refusal = InvalidArgumentError(kNoEngine);
+  Status refusal = InvalidArgumentError("cuDNN recommends no engine");
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     auto configs = Recommend(graph, mode, device);
     if (!configs.ok()) {
-      Refuse(configs.status(), &refusal);
+      refusal = configs.status();
       continue;
     }
     for (DnnDescriptor& config : *configs) {
       ++seen;
       ASSIGN_OR_RETURN(const std::vector<int> notes, NumericalNotes(config));
       if (!NotesMeet(needs, notes)) {
-        Refuse(InvalidArgumentError("its numerical notes do not suit the math mode"), &refusal);
+        refusal = InvalidArgumentError("its numerical notes do not suit the math mode");
         continue;
       }
       DnnBuilder builder(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, "a plan");
@@ -112,25 +103,23 @@ Result<ExecutionPlan> ExecutionPlan::Build(const ConvolutionGraph& graph, const 
           .Descriptor(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device.properties());
       auto plan = Finish(&builder);
       if (!plan.ok()) {
-        Refuse(plan.status(), &refusal);
+        refusal = plan.status();
         continue;
       }
       plan->place_ = "engine " + std::to_string(seen);
       const auto json = plan->plan_.Text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
       if (json.ok()) plan->json_ = *json;
       if (needs.failed.count(plan->name()) > 0) {
-        Refuse(InvalidArgumentError("it has failed before"), &refusal);
+        refusal = InvalidArgumentError("it has failed before");
       } else if (plan->workspace_bytes() > needs.most_workspace_bytes) {
-        Refuse(InvalidArgumentError("it needs " + std::to_string(plan->workspace_bytes()) +
-                                    " bytes of workspace"),
-               &refusal);
+        refusal = InvalidArgumentError("it needs " + std::to_string(plan->workspace_bytes()) +
+                                       " bytes of workspace");
       } else {
         plan->config_ = std::move(config);
         return plan;
       }
     }
   }
-  if (seen == 0) return refusal;
   return refusal.WithContext("none of " + std::to_string(seen) + " engines can be taken, the last");
 }
 

@@ -334,8 +334,14 @@ TEST_F(ResumeTest, BestCheckpointStaysThatOfTheRunWhereverItGoesOn) {
 TEST_F(ResumeTest, BestScoreOfAnotherSplitIsNotCompared) {
   const std::string output = FreshPath("other_val");
   ExpectSuccess(RunTrainer(Run(output) + Words{"--limit-steps", "4"}));
-  const ProgramResult resumed = RunTrainer(
-      {dataset_, "--output", output, "--resume", "--val-split", "train", "--limit-steps", "8"});
+  const Words other = {"--val-split", "train", "--limit-steps", "8"};
+  const ProgramResult in_place =
+      RunTrainer(Words{dataset_, "--output", output, "--resume"} + other);
+  EXPECT_EQ(in_place.exit_code, 2);
+  EXPECT_NE(in_place.err.find("go on with --val-split val"), std::string::npos) << in_place.err;
+  const std::string elsewhere = FreshPath("other_val_elsewhere");
+  const ProgramResult resumed =
+      RunTrainer(Words{dataset_, "--output", elsewhere, "--resume", output} + other);
   ExpectSuccess(resumed);
   EXPECT_NE(resumed.err.find("the best score so far is of split 'val', not of 'train'"),
             std::string::npos)

@@ -248,17 +248,28 @@ Status CheckSameOrder(const proto::Checkpoint& before, const proto::TrainConfig&
   return OkStatus();
 }
 
-// Scores of one split say nothing of those of another.
-void ForgetBestOfOtherSplit(const proto::TrainConfig& before, TrainSetup* setup) {
+// Scores of one split say nothing of those of another. In place the best checkpoint would be
+// replaced by whatever is the best on that one.
+Status ForgetBestOfOtherSplit(const proto::TrainConfig& before, TrainSetup* setup) {
   proto::Progress& progress = *setup->description.mutable_progress();
   const std::string& now = setup->config.val_split();
-  if (!progress.has_best_epoch() || setup->val_records == 0 || before.val_split() == now) return;
+  if (!progress.has_best_epoch() || setup->val_records == 0 || before.val_split() == now) {
+    return OkStatus();
+  }
+  if (GoesOnInPlace(*setup)) {
+    return InvalidArgumentError(setup->OutputPath(kBestCheckpoint) +
+                                " was chosen by its score on split '" + before.val_split() +
+                                "', which says nothing of one on '" + now + "': go on with " +
+                                "--val-split " + before.val_split() +
+                                ", or choose another --output, where the best is chosen anew");
+  }
   progress.clear_best_epoch();
   progress.clear_best_score();
   progress.clear_best_class_iou();
   setup->notices.push_back("the best score so far is of split '" + before.val_split() +
                            "', not of '" + now +
                            "': the best is chosen among the epochs that follow");
+  return OkStatus();
 }
 
 // Where the old run stood must be a place of this one.
@@ -330,9 +341,9 @@ Status Restore(const LoadedCheckpoint& checkpoint, TrainSetup* setup) {
   }
   RETURN_IF_ERROR(RestoreAverage(checkpoint, setup));
   *setup->description.mutable_progress() = before.progress();
-  ForgetBestOfOtherSplit(before.config(), setup);
   setup->resumed_from = checkpoint.path();
   setup->has_checkpoint = true;
+  RETURN_IF_ERROR(ForgetBestOfOtherSplit(before.config(), setup));
   proto::TrainConfig config_before = before.config();
   config_before.set_limit_steps(setup->config.limit_steps());
   for (const std::string& difference : ConfigDifferences(config_before, setup->config)) {

@@ -50,11 +50,14 @@ Result<ImageSize> ReadImageSize(const std::string& path, uint64_t file_bytes, ui
   ASSIGN_OR_RETURN(const FileParts parts, FileParts::Open(path));
   ASSIGN_OR_RETURN(const std::string start, parts.Read(0, kStartBytes));
   if (SniffFormat(start) == FileFormat::kPng) {
-    return ProbePngFile(file_bytes, [&](uint64_t offset, uint64_t bytes) -> Result<std::string> {
+    const auto read = [&](uint64_t offset, uint64_t bytes) -> Result<std::string> {
       const bool is_known = offset < start.size() && bytes <= start.size() - offset;
       return is_known ? Result<std::string>(start.substr(offset, bytes))
                       : parts.Read(offset, bytes);
-    });
+    };
+    ASSIGN_OR_RETURN(const ImageSize size, ProbePngFile(file_bytes, read));
+    RETURN_IF_ERROR(CheckPixels(size, max_pixels));
+    return size;
   }
   ASSIGN_OR_RETURN(const std::string prefix, parts.Read(0, kPrefixBytes));
   Result<ImageSize> size = ProbeImageSize(prefix, max_pixels);
@@ -72,41 +75,43 @@ Result<ImageSize> ReadSampleSize(const std::string& root, const Sample& sample,
   return ProbeImageSize(file, max_pixels);
 }
 
-Result<std::vector<SizeCount>> CountImageSizes(const InputSet& set, const PackOptions& options,
-                                               int threads, Progress* progress) {
+Result<CountedSizes> CountImageSizes(const InputSet& set, const PackOptions& options, int threads,
+                                     Progress* progress) {
   std::vector<std::pair<const Sample*, size_t>> samples;  // and their split
   for (size_t split = 0; split < set.splits.size(); ++split) {
     for (const Sample& sample : set.splits[split].samples) samples.emplace_back(&sample, split);
   }
   CountsBySize counts;
+  std::vector<Problem> faulty;
   PipelineOptions pipeline;
   pipeline.threads = threads;
   pipeline.batch =
       std::min(kMaxBatch, samples.size() / (static_cast<uint64_t>(threads) * kBatchesPerThread));
   pipeline.cancelled = WasInterrupted;
-  using MaybeSize = std::optional<ImageSize>;
-  RETURN_IF_ERROR(RunOrdered<MaybeSize>(
+  using SizeOrFault = Result<ImageSize>;
+  RETURN_IF_ERROR(RunOrdered<SizeOrFault>(
       pipeline, samples.size(),
-      [&](uint64_t index, int) -> Result<MaybeSize> {
-        Result<ImageSize> size =
-            ReadSampleSize(set.root, *samples[index].first, options.max_pixels);
-        if (size.ok()) return MaybeSize(*size);
-        if (!IsInputFault(size.status()))
-          return size.status().WithContext(samples[index].first->key);
-        return MaybeSize();
+      [&](uint64_t index, int) -> Result<SizeOrFault> {
+        const Sample& sample = *samples[index].first;
+        SizeOrFault size = ReadSampleSize(set.root, sample, options.max_pixels);
+        if (size.ok() || IsInputFault(size.status())) return size;
+        return size.status().WithContext(sample.key);
       },
-      [&](uint64_t index, MaybeSize size) {
+      [&](uint64_t index, SizeOrFault size) {
         progress->Add(1, 0);
-        if (!size.has_value()) return OkStatus();
-        SizeCount& count = counts[{size->height, size->width}];
         const auto& [sample, split] = samples[index];
+        if (!size.ok()) {
+          faulty.push_back({sample->key, std::string(size.status().message())});
+          return OkStatus();
+        }
+        SizeCount& count = counts[{size->height, size->width}];
         if (count.images++ == 0) count.example = sample->key;
         count.images_by_split.resize(set.splits.size());
         ++count.images_by_split[split];
         count.size = *size;
         return OkStatus();
       }));
-  return MostFrequentFirst(std::move(counts));
+  return CountedSizes{MostFrequentFirst(std::move(counts)), std::move(faulty)};
 }
 
 std::vector<SizeCount> ResizedSizes(const std::vector<SizeCount>& sizes, const ResizeRule& rule) {

@@ -14,7 +14,8 @@ namespace shardmill {
 
 class Progress;
 
-// Of the upright picture; `file_bytes` is the size that was listed.
+// Of the upright picture; `file_bytes` is the size that was listed. InvalidArgument for more than
+// `max_pixels`.
 Result<ImageSize> ReadSampleSize(const std::string& root, const Sample& sample,
                                  uint64_t max_pixels);
 Result<ImageSize> ReadImageSize(const std::string& path, uint64_t file_bytes, uint64_t max_pixels);
@@ -26,10 +27,14 @@ struct SizeCount {
   std::string example;                    // key of the first
 };
 
-// The sizes of all images of the set, upright, the most frequent first. Files that cannot be
-// read are left out: packing reports them.
-Result<std::vector<SizeCount>> CountImageSizes(const InputSet& set, const PackOptions& options,
-                                               int threads, Progress* progress);
+struct CountedSizes {
+  std::vector<SizeCount> sizes;  // upright, the most frequent first
+  std::vector<Problem> faulty;   // inputs that packing cannot read either, or that are too large
+};
+
+// The sizes of all images of the set but the faulty ones.
+Result<CountedSizes> CountImageSizes(const InputSet& set, const PackOptions& options, int threads,
+                                     Progress* progress);
 
 // The same images after they are resized; images of one size are counted together again.
 std::vector<SizeCount> ResizedSizes(const std::vector<SizeCount>& sizes, const ResizeRule& rule);

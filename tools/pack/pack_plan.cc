@@ -441,6 +441,7 @@ Result<PackPlan> MakePlan(InputSet set, const PackOptions& options, const SetSiz
   plan.task = set.task;
   plan.labels = set.labels;
   plan.raster = sizes.raster;
+  plan.faulty = sizes.faulty;
   plan.window = sizes.window;
   plan.sizes = sizes.sizes;
   if (options.resize && options.resize->kind == ResizeRule::Kind::kExact) {

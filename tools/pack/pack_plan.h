@@ -57,6 +57,9 @@ struct PackPlan {
   uint64_t largest_record_bytes = 0;
   uint32_t records_per_block = 1;
   std::vector<SplitPlan> splits;
+  // Of their samples those that were found to be faulty already. They are part of the plan like the
+  // others, but for what it expects of the sizes: only packing leaves them out.
+  std::vector<Problem> faulty;
 
   uint64_t inputs() const;
   uint64_t source_bytes() const;
@@ -82,6 +85,7 @@ struct SetSizes {
   std::string sizes = {};               // those, in words
   std::optional<ArrayForm> array = {};  // of a set of arrays, which have no window
   RasterForm raster = {};               // with PackOptions::bands
+  std::vector<Problem> faulty = {};     // inputs whose size is not known or too large
 };
 
 // How windows are placed in a split: what is random happens in train alone.

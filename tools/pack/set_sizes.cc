@@ -103,8 +103,9 @@ Result<SetSizes> FindSetSizes(const InputSet& set, const PackOptions& options, i
   progress_options.total = images;
   progress_options.style = ProgressStyleFor(options.quiet);
   Progress progress(progress_options);
-  ASSIGN_OR_RETURN(const std::vector<SizeCount> sizes,
-                   CountImageSizes(set, options, threads, &progress));
+  ASSIGN_OR_RETURN(CountedSizes counted, CountImageSizes(set, options, threads, &progress));
+  const std::vector<SizeCount>& sizes = counted.sizes;
+  result.faulty = std::move(counted.faulty);
   if (sizes.empty()) return NoneReadableError(set, options, images);
   if (window_is_open) MeasureRecords(sizes, options, &result);
   for (size_t split = 0; records_are_open && split < set.splits.size(); ++split) {

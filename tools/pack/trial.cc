@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "reader/base/interrupt.h"
@@ -52,6 +54,17 @@ uint64_t StoredBytes(const EncodedSample& encoded) {
   return bytes;
 }
 
+// Those that were not among the inputs tried.
+void AddFaulty(const PackPlan& plan, const std::vector<Choice>& inputs, TrialResult* result) {
+  std::set<std::string_view> keys;
+  for (const Choice& input : inputs) keys.insert(input.sample->key);
+  for (const Problem& problem : plan.faulty) {
+    if (keys.count(problem.key) > 0) continue;
+    result->problems.push_back(problem);
+    ++result->tried;
+  }
+}
+
 }  // namespace
 
 Result<TrialResult> TryInputs(const PackPlan& plan, const PackOptions& options, int threads) {
@@ -87,11 +100,12 @@ Result<TrialResult> TryInputs(const PackPlan& plan, const PackOptions& options, 
         return OkStatus();
       }));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  const auto tried = static_cast<double>(std::max<size_t>(1, inputs.size()));
   result.tried = inputs.size();
+  AddFaulty(plan, inputs, &result);
   uint64_t samples = 0;
   for (const SplitPlan& split : plan.splits) samples += split.samples.size();
-  const double factor =
-      static_cast<double>(samples) / static_cast<double>(std::max<uint64_t>(1, result.tried));
+  const double factor = static_cast<double>(samples) / tried;
   result.estimated_bytes = static_cast<uint64_t>(static_cast<double>(stored) * factor);
   result.estimated_seconds = taken.count() * factor;
   return result;

@@ -14,7 +14,7 @@
 namespace shardmill {
 
 struct TrialResult {
-  uint64_t tried = 0;  // inputs
+  uint64_t tried = 0;  // inputs, with those that the plan knows to be faulty
   std::vector<Problem> problems;
   // Of the whole pack, as far as those inputs tell.
   uint64_t estimated_bytes = 0;  // as stored

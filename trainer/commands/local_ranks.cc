@@ -24,6 +24,9 @@ void SetMpiHabits() {
       {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
       {"OMPI_MCA_hwloc_base_binding_policy", "none"},
       {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+      // Seconds until Ctrl-C becomes SIGTERM, and from then on until SIGKILL: at one of each, a
+      // step and a checkpoint may not be done.
+      {"OMPI_MCA_odls_base_sigkill_timeout", "5"},
       {"PRTE_MCA_hwloc_default_binding_policy", "none"},
       {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
   };

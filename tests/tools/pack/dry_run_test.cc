@@ -42,6 +42,26 @@ TEST_F(DryRun, NamesWhatWouldStopThePack) {
   EXPECT_TRUE(output_.Files().empty());
 }
 
+// A header may claim any size, and it is the only input of that size that the plan knows of.
+TEST_F(DryRun, ImageAboveTheLimitIsNamedAndItsSizeDoesNotEnterThePlan) {
+  for (uint64_t i = 0; i < 100; ++i) AddScene("train", "s" + std::to_string(i), {16, 16}, i);
+  AddScene("train", "t", {40, 40}, 1);  // the last, which is not among the inputs tried
+  options_.max_pixels = 40 * 40 - 1;
+  options_.label_codec = Codec::kRaw;
+  options_.shard_bytes = 40 * 16 * 16 * 4;
+  options_.on_error = {true, 0};
+  ExpectCode(6);
+  ExpectText("train: 101 records in 3 shards (numbers 0-2), 101 KiB uncompressed");
+  ExpectText("records of 16 high × 16 wide");
+  ExpectText("65 inputs tried tell; 1 cannot be packed");
+  ExpectText("problem: train/t.png: 40 high × 40 wide is more than --max-pixels 1599");
+  options_.on_error = {true, 1};
+  ExpectCode(0);
+  options_.on_error = {false, 0};
+  ExpectError(StatusCode::kDataLoss,
+              "1 of the 65 inputs tried cannot be packed; the first: train/t");
+}
+
 TEST_F(DryRun, TilesAreCountedBeforeAnythingIsDecoded) {
   AddScene("train", "a", {16, 16}, 1);
   AddScene("train", "b", {40, 24}, 2);

@@ -20,12 +20,14 @@
 #include "trainer/comm/create_communicator.h"
 #include "trainer/comm/rank_guard.h"
 #include "trainer/comm/reachable_work.h"
+#include "trainer/engine/weight_check.h"
 
 namespace shardmill {
 namespace {
 
 constexpr int64_t kFailingStep = 3;
 constexpr int64_t kSteps = 6;
+constexpr char kOtherWeights[] = "other-weights";
 
 // Without the handlers that a sanitizer or MPI may have installed.
 Status Crash(Communicator*) {
@@ -55,6 +57,7 @@ void SayWhen() {
 const std::map<std::string, std::function<Status(Communicator*)>>& Misdeeds() {
   static const auto* misdeeds = new std::map<std::string, std::function<Status(Communicator*)>>{
       {"nothing", [](Communicator*) { return OkStatus(); }},
+      {kOtherWeights, [](Communicator*) { return OkStatus(); }},
       {"kill", [](Communicator*) { return raise(SIGKILL), OkStatus(); }},
       {"crash", Crash},
       {"stop", [](Communicator*) { return raise(SIGSTOP), OkStatus(); }},
@@ -86,6 +89,10 @@ Status Step(Communicator* communicator, bool fails, const std::string& what,
   }
   RETURN_IF_ERROR(communicator->Sum(gradients.data() + 200000, 100000, "gradient bucket 1"));
   RETURN_IF_ERROR(communicator->Wait(call));
+  if (what == kOtherWeights) {
+    const std::string hash = fails ? "b" : "a";
+    RETURN_IF_ERROR(CompareHashes(communicator, hash, kFailingStep));
+  }
   return gradients[0] == static_cast<float>(communicator->size())
              ? OkStatus()
              : InternalError("a wrong sum of gradients");

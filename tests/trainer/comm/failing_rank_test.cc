@@ -71,6 +71,12 @@ std::vector<Failure> Failures() {
   failures.push_back({"kill-guard", 2, 1, 137, {"rank 1"}});
   failures.push_back(
       {"other-call", 4, 2, 5, {"do not make the same calls", "step 3, in 'detour'", "rank 2"}});
+  failures.push_back({"other-weights",
+                      4,
+                      2,
+                      1,
+                      {"error: rank 0 of 4, step 3",
+                       "after step 3 the weights of rank 2 (hash b) are not those of rank 0 (a)"}});
   failures.push_back({"no-start", 2, 1, 5, {"rank 0 of 2 has waited too long", "start of MPI"}});
   failures.push_back({"stop-at-work",
                       2,

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "tools/pack/decode/bmp_image.h"
 #include "tools/pack/decode/image_plugin.h"
 #include "tools/pack/decode/png_decode.h"
 #include "tools/pack/decode/pnm_image.h"
@@ -64,12 +65,6 @@ void TakeTransparency(const PngChunks& png, SourceImage* image) {
   }
 }
 
-Status CheckPixels(ImageSize size, uint64_t max_pixels) {
-  if (size.pixels() <= max_pixels) return OkStatus();
-  return InvalidArgumentError(DescribeImageSize(size) + " is more than --max-pixels " +
-                              std::to_string(max_pixels));
-}
-
 // An index beyond the palette has no colour: decoders differ in what they make of it.
 Status CheckPaletteIndices(const SourceImage& image) {
   if (image.layout != PixelLayout::kPalette || image.samples.empty()) return OkStatus();
@@ -86,6 +81,12 @@ Status AsDataLoss(const Status& status) {
 }
 
 }  // namespace
+
+Status CheckPixels(ImageSize size, uint64_t max_pixels) {
+  if (size.pixels() <= max_pixels) return OkStatus();
+  return InvalidArgumentError(DescribeImageSize(size) + " is more than --max-pixels " +
+                              std::to_string(max_pixels));
+}
 
 Result<ImageSize> ImageDecoder::OpenPng() {
   ASSIGN_OR_RETURN(ImageSize size, ProbePng(file_));
@@ -149,6 +150,13 @@ Result<ImageSize> ImageDecoder::OpenGif() {
   return size;
 }
 
+Result<ImageSize> ImageDecoder::OpenBmp() {
+  ASSIGN_OR_RETURN(bmp_, ReadBmpHeader(file_));
+  const ImageSize size = {bmp_.height, bmp_.width};
+  RETURN_IF_ERROR(CheckPixels(size, max_pixels_));
+  return size;
+}
+
 Status ImageDecoder::ReadGif(SourceImage* image) {
   image->size = {gif_.height, gif_.width};
   image->layout = PixelLayout::kPalette;
@@ -188,6 +196,8 @@ Result<ImageSize> ImageDecoder::Open(std::string_view file, uint64_t max_pixels)
       break;
     }
     case FileFormat::kBmp:
+      size = OpenBmp();
+      break;
     case FileFormat::kWebp:
     case FileFormat::kPnm:
     case FileFormat::kJpeg2000:
@@ -247,6 +257,9 @@ Result<Region> ImageDecoder::Read(const Region& needed, SourceImage* image) {
     case FileFormat::kGif:
       RETURN_IF_ERROR(ReadGif(image));
       return whole;
+    case FileFormat::kBmp:
+      RETURN_IF_ERROR(DecodeBmp(file_, bmp_, image));
+      return whole;
     default:
       std::swap(*image, decoded_);
       return whole;
@@ -271,14 +284,8 @@ bool ImageDecoder::IsUprightJpeg() const {
 }
 
 Status ImageDecoder::CheckStoredValues() const {
-  const std::string name(FileFormatName(format_));
-  if (form_.palette) {
-    return DataLossError("this is a " + name +
-                         " file with a palette, whose indices are not read; convert it to a PNG "
-                         "that holds the class ids");
-  }
   if (form_.few_bits) {
-    return DataLossError("this is a " + name +
+    return DataLossError("this is a " + std::string(FileFormatName(format_)) +
                          " file of fewer than 8 bits per pixel, whose values are not kept; convert "
                          "it to a PNG that holds the class ids");
   }
@@ -292,9 +299,12 @@ Status ImageDecoder::Decode(std::string_view file, uint64_t max_pixels, SourceIm
 
 Result<ImageSize> ProbeImageSize(std::string_view file, uint64_t max_pixels) {
   if (SniffFormat(file) == FileFormat::kPng) {
-    return ProbePngFile(file.size(), [file](uint64_t offset, uint64_t bytes) {
+    const auto read = [file](uint64_t offset, uint64_t bytes) {
       return Result<std::string>(std::string(file.substr(offset, bytes)));
-    });
+    };
+    ASSIGN_OR_RETURN(const ImageSize size, ProbePngFile(file.size(), read));
+    RETURN_IF_ERROR(CheckPixels(size, max_pixels));
+    return size;
   }
   return ImageDecoder().Open(file, max_pixels);
 }

@@ -1,7 +1,7 @@
 // Decodes image files of any format that is known, by content and not by name.
 //
-// PNG, JPEG, TIFF and GIF are decoded here. The other formats need OpenCV, which pulls in some 130
-// libraries: it lives in a plug-in beside the program that is opened when it is first needed.
+// WebP and JPEG 2000 need OpenCV, which pulls in some 130 libraries: it lives in a plug-in beside
+// the program that is opened when it is first needed.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "reader/base/status.h"
+#include "tools/pack/decode/bmp_header.h"
 #include "tools/pack/decode/file_format.h"
 #include "tools/pack/decode/gif_read.h"
 #include "tools/pack/decode/jpeg_fast.h"
@@ -54,14 +55,15 @@ class ImageDecoder {
   // After IsUprightJpeg(): whether that is only because its EXIF data are broken.
   bool HasBrokenExif() const { return jpeg_.header().broken_exif; }
 
-  // DataLoss when the samples of the file that was opened are not the values that it stores, as
-  // happens to palettes of other formats than PNG: such a file shows a picture, but is no label.
+  // DataLoss when the samples of the file that was opened are not the values that it stores: such
+  // a file shows a picture, but is no label.
   Status CheckStoredValues() const;
 
  private:
   Result<ImageSize> OpenPng();
   Result<ImageSize> OpenJpeg();
   Result<ImageSize> OpenGif();
+  Result<ImageSize> OpenBmp();
   Status ReadPng(SourceImage* image);
   Status ReadGif(SourceImage* image);
   Status ReadJpeg(const Region& upright, SourceImage* image);
@@ -75,11 +77,15 @@ class ImageDecoder {
   JpegFastDecoder jpeg_;
   TiffHeader tiff_;
   GifHeader gif_;
+  BmpHeader bmp_;
   SourceImage decoded_;  // of formats whose size is known only then
 };
 
+// InvalidArgument for more than `max_pixels`.
+Status CheckPixels(ImageSize size, uint64_t max_pixels);
+
 // Height and width as they will be after the orientation is applied. From the header for PNG,
-// JPEG and TIFF, by decoding for the others. Safe for concurrent use.
+// JPEG, TIFF, GIF and BMP, by decoding for the others. Safe for concurrent use.
 Result<ImageSize> ProbeImageSize(std::string_view file, uint64_t max_pixels);
 
 }  // namespace shardmill

@@ -19,7 +19,7 @@ Plugin OpenPlugin() {
   const Result<std::string> beside = PathBesideProgram(kImagePluginFile);
   if (!beside.ok()) return {beside.status()};
   const std::string& path = *beside;
-  const std::string advice = "; it is needed for files that are neither PNG nor JPEG";
+  const std::string advice = "; it is needed for WebP and JPEG 2000";
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = ::dlerror();

@@ -1,5 +1,5 @@
-// The C interface between the packer and the plug-in that decodes BMP, TIFF, WebP, PNM and
-// JPEG 2000 through OpenCV.
+// The C interface between the packer and the plug-in that decodes WebP and JPEG 2000 through
+// OpenCV.
 //
 // The plug-in is a shared library beside the program. It is opened at the first call and stays
 // open. Safe for concurrent use.

@@ -167,7 +167,7 @@ RgbImage RgbConverter::Convert(const SourceImage& image, ConversionCounts* count
   (*counts)[kCmykToRgb] += image.was_cmyk;
   (*counts)[kAlphaDropped] += image.has_transparency;
   (*counts)[kSixteenToEightBits] += image.sample_bytes == 2 && sample_bytes == 1;
-  (*counts)[kLevelsSpread] += image.full_level != 0;
+  (*counts)[kLevelsSpread] += image.full_level != 0 || image.was_spread;
   (*counts)[kOrientationApplied] += image.orientation != 1;
   (*counts)[kBrokenExifIgnored] += image.had_broken_exif;
   (*counts)[kStrayBytesIgnored] += image.had_stray_bytes;

@@ -47,6 +47,7 @@ struct SourceImage {
   int sample_bytes = 1;     // 1, or 2 in native byte order
   int stored_bits = 8;      // of a sample in the file: 1, 2, 4, 8, 16; values below 2^stored_bits
   uint32_t full_level = 0;  // the largest value of a sample, when it is not that of all its bits
+  bool was_spread = false;  // from other levels over all, by the decoder
   std::vector<uint8_t> samples;        // dense rows
   std::vector<uint32_t> palette;       // 0xRRGGBB, for kPalette
   bool has_transparency = false;       // an alpha channel, or transparent colours
@@ -64,6 +65,7 @@ struct SourceImage {
 // a value of no data.
 inline void ClearRareForm(SourceImage* image) {
   image->full_level = 0;
+  image->was_spread = false;
   image->no_data.reset();
   image->palette_alpha.clear();
   image->transparent_value.reset();

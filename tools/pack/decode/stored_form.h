@@ -1,5 +1,5 @@
-// What the files that OpenCV decodes say of themselves and it passes over without a word: the form
-// their pixels are stored in, and how the picture is turned.
+// What files of some kinds say of themselves beside their pixels: the form these are stored in, and
+// how the picture is turned.
 //
 // Free functions without state; safe from any thread.
 #pragma once
@@ -12,7 +12,6 @@
 namespace shardmill {
 
 struct StoredForm {
-  bool palette = false;   // decoded to the colours; the indices are lost
   bool few_bits = false;  // gray of fewer than 8 bits, which may be stretched to 0 … 255
   bool animated = false;  // a WebP file of several pictures
   ExifReading exif;       // of WebP and JPEG 2000

@@ -68,6 +68,10 @@ Result<ImageSize> TiffSize(const TiffHeader& header, uint64_t max_pixels) {
 
 Status DecodeTiffImage(std::string_view file, const TiffHeader& header, SourceImage* image) {
   RETURN_IF_ERROR(CheckForm(header));
+  if (header.colors == TiffColors::kPalette && header.bits > 8) {
+    return DataLossError("this TIFF file has a palette for indices of " +
+                         std::to_string(header.bits) + " bits, which is not read; convert it");
+  }
   image->size = {header.height, header.width};
   image->layout = LayoutOf(header);
   image->sample_bytes = TiffSampleBytes(header);

@@ -81,7 +81,9 @@ class TiffReader {
                          (file_.error.empty() ? "it ends too early" : file_.error));
   }
   uint32_t Number(ttag_t tag, uint32_t fallback) const;
-  Status CountPictures();
+  Status GoToPicture();
+  bool IsCopyOrMask() const;
+  Status CheckCompression() const;
   Status ReadColors(TiffHeader* header);
   Status ReadSampleForm(TiffHeader* header);
   void ReadPalette(TiffHeader* header);
@@ -111,17 +113,53 @@ uint32_t TiffReader::Number(ttag_t tag, uint32_t fallback) const {
   return TIFFGetFieldDefaulted(tiff_.get(), tag, &value) != 0 ? value : fallback;
 }
 
-Status TiffReader::CountPictures() {
+// Of the page that was read last: a smaller copy of another one, or the mask of one.
+bool TiffReader::IsCopyOrMask() const {
+  uint32_t kind = 0;
+  TIFFGetField(tiff_.get(), TIFFTAG_SUBFILETYPE, &kind);
+  return (kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) != 0;
+}
+
+// The picture may stand behind a smaller copy of it. A file whose only page is called a copy or a
+// mask holds nothing else that could be meant, unless further pages hang below that one.
+Status TiffReader::GoToPicture() {
   int pictures = 0;
+  tdir_t pages = 0, picture = 0;
+  uint16_t below = 0;
+  uint64_t* offsets = nullptr;
+  TIFFGetField(tiff_.get(), TIFFTAG_SUBIFD, &below, &offsets);
   do {
-    uint32_t kind = 0;
-    TIFFGetField(tiff_.get(), TIFFTAG_SUBFILETYPE, &kind);
-    pictures += (kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) == 0 ? 1 : 0;
+    if (!IsCopyOrMask() && pictures++ == 0) picture = pages;
+    ++pages;
   } while (pictures < 2 && TIFFReadDirectory(tiff_.get()) != 0);
   if (pictures > 1) {
     return DataLossError("this TIFF file holds several pages; save the one that is meant");
   }
-  return TIFFSetDirectory(tiff_.get(), 0) != 0 ? OkStatus() : Damaged();
+  if (pictures == 0 && (pages > 1 || below > 0)) {
+    return DataLossError(
+        "the pages of this TIFF file are smaller copies or masks of a picture that is not among "
+        "them; save the picture itself");
+  }
+  return TIFFSetDirectory(tiff_.get(), picture) != 0 ? OkStatus() : Damaged();
+}
+
+// Of a kind that the library was built without, the file may be sound.
+Status TiffReader::CheckCompression() const {
+  const uint32_t compression = Number(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+  if (TIFFIsCODECConfigured(static_cast<uint16_t>(compression)) != 0) return OkStatus();
+  struct Name {
+    uint32_t number;
+    const char* name;
+  };
+  constexpr Name kNames[] = {{6, "old JPEG"},      {33003, "JPEG 2000"}, {33005, "JPEG 2000"},
+                             {34712, "JPEG 2000"}, {34887, "LERC"},      {34933, "PNG"},
+                             {34934, "JPEG XR"},   {50000, "Zstandard"}, {50001, "WebP"},
+                             {50002, "JPEG XL"},   {52546, "JPEG XL"}};
+  std::string name = "number " + std::to_string(compression);
+  for (const Name& known : kNames) {
+    if (known.number == compression) name = std::string(known.name) + ", " + name;
+  }
+  return DataLossError("the compression of this TIFF file (" + name + ") is not read; convert it");
 }
 
 Status TiffReader::ReadColors(TiffHeader* header) {
@@ -218,18 +256,20 @@ Status TiffReader::ReadSampleForm(TiffHeader* header) {
   const bool packed = bits == 1 || bits == 2 || bits == 4;
   if (is_float ? bits == 32 : whole || (packed && bands == 1)) return OkStatus();
   return DataLossError("the samples of this TIFF file have " + std::to_string(bits) +
-                       " bits, which are not read; convert it");
+                       (is_float ? " bits of floating point" : " bits") +
+                       ", which are not read; convert it");
 }
 
 Result<TiffHeader> TiffReader::ReadHeader() {
   if (tiff_ == nullptr) return Damaged();
-  RETURN_IF_ERROR(CountPictures());
+  RETURN_IF_ERROR(GoToPicture());
   TiffHeader header;
   if (TIFFGetField(tiff_.get(), TIFFTAG_IMAGELENGTH, &header.height) == 0 ||
       TIFFGetField(tiff_.get(), TIFFTAG_IMAGEWIDTH, &header.width) == 0 || header.height == 0 ||
       header.width == 0) {
     return Damaged();
   }
+  RETURN_IF_ERROR(CheckCompression());
   RETURN_IF_ERROR(ReadSampleForm(&header));
   RETURN_IF_ERROR(ReadColors(&header));
   const uint32_t orientation = Number(TIFFTAG_ORIENTATION, 1);

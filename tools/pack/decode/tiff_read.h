@@ -22,8 +22,8 @@ enum class TiffColors {
   kPalette,
 };
 
-// What the first picture's header says. Smaller copies of it and masks, which some programs keep
-// as further pages, do not count as pictures.
+// What the picture's header says. Smaller copies of it and masks, which some programs keep as
+// further pages or before it, do not count as pictures.
 struct TiffHeader {
   uint32_t height = 0, width = 0;  // as stored
   int bands = 1;

@@ -1,24 +1,21 @@
 #include "tools/pack/inputs/split_plan.h"
 
 #include <algorithm>
-#include <exception>
 #include <map>
-#include <regex>
 #include <set>
 #include <utility>
 
 #include "reader/base/checksum.h"
-#include "reader/console/terminal.h"
 #include "reader/console/units.h"
 #include "reader/names.h"
 #include "tools/pack/augment/augment_options.h"
+#include "tools/pack/inputs/group_pattern.h"
 #include "tools/random_stream.h"
 
 namespace shardmill {
 namespace {
 
 constexpr uint32_t kWhole = 1000;
-constexpr size_t kKeysShown = 5;
 
 // Uniform over the values of 64 bits.
 uint64_t PlaceOf(const std::string& group, uint64_t seed) {
@@ -38,39 +35,6 @@ size_t SplitAt(const std::vector<SplitShare>& shares, unsigned __int128 part, ui
 size_t SplitOfPlace(const std::vector<SplitShare>& shares, uint64_t place) {
   // The upper half of the bits is enough and leaves room to multiply.
   return SplitAt(shares, place >> 32, uint64_t{1} << 32);
-}
-
-// The group of each sample. std::regex throws: on a bad pattern, and when a match becomes too
-// costly.
-Result<std::vector<std::string>> FindGroups(const std::string& pattern,
-                                            const std::vector<Sample>& samples) {
-  std::vector<std::string> groups;
-  std::vector<std::string> unmatched;
-  try {
-    const std::regex expression(pattern);
-    for (const Sample& sample : samples) {
-      std::smatch match;
-      std::string group;
-      if (!std::regex_search(sample.key, match, expression)) {
-        unmatched.push_back(sample.key);
-      } else if (match.size() == 1) {
-        group = match.str();
-      } else {
-        for (size_t i = 1; i < match.size(); ++i) group += match.str(i) + '\n';
-      }
-      groups.push_back(std::move(group));
-    }
-  } catch (const std::exception& error) {
-    return InvalidArgumentError("--group-pattern '" + pattern + "': " + error.what());
-  }
-  if (unmatched.empty()) return groups;
-  std::string keys;
-  for (size_t i = 0; i < std::min(kKeysShown, unmatched.size()); ++i) {
-    keys += "\n  " + EscapeControl(unmatched[i]);
-  }
-  return InvalidArgumentError("--group-pattern '" + pattern + "' is not found in " +
-                              FormatCount(unmatched.size()) + " of " + FormatCount(samples.size()) +
-                              " keys:" + keys + (unmatched.size() > kKeysShown ? "\n  …" : ""));
 }
 
 std::vector<size_t> DivideByHash(const SplitRule& rule, uint64_t seed,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "trainer/cuda/device/cuda_convolution.h"
+#include "trainer/cuda/dnn/plan_runner.h"
 
 namespace shardmill {
 namespace {
@@ -21,13 +22,6 @@ bool IsCaptured(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   return cudaStreamIsCapturing(stream, &status) != cudaSuccess ||
          status != cudaStreamCaptureStatusNone;
-}
-
-// A failed launch leaves an error behind that says nothing of the device; others stay.
-bool IsSound(cudaStream_t stream) {
-  cudaGetLastError();
-  const cudaError_t state = cudaStreamQuery(stream);
-  return state == cudaSuccess || state == cudaErrorNotReady;
 }
 
 }  // namespace
@@ -119,9 +113,17 @@ void CudaBackend::Say(const std::string& note) const {
 }
 
 Status CudaBackend::ReplacePlan(Stream& stream, ConvolutionPass pass, const Status& failure,
-                                ConvolutionPlanSet* set) {
+                                cudnnStatus_t code, ConvolutionPlanSet* set) {
   const cudaStream_t on = AsCuda(stream).stream();
-  if (IsCaptured(on) || !IsSound(on)) return failure;
+  // A failed launch leaves an error behind that says nothing of the device, and that the next
+  // launch would report; others stay.
+  const cudaError_t left = cudaGetLastError();
+  if (IsCaptured(on)) return failure;
+  const PlanFault fault = FaultOf(code, left, cudaStreamQuery(on));
+  if (fault == PlanFault::kMemory) {
+    return failure.WithContext("out of memory, most likely the GPU's; use a smaller --batch");
+  }
+  if (fault == PlanFault::kDevice) return failure;
   const int64_t failed_before = parts_.plans->counts().failed;
   const std::string problem = ProblemText(set->problems[static_cast<int>(pass)]);
   const Status replaced = set->Replace(pass, parts_.plans.get());

@@ -64,12 +64,13 @@ class CudaBackend : public DeviceOpTable {
   // New plans are kept in the cache's file at once.
   Result<std::unique_ptr<ConvolutionOp>> PrepareConvolution(const ConvolutionShape& shape) override;
 
-  // What to do when a plan that cuDNN accepted could not be enqueued. Where the device is sound and
-  // the stream is not being captured, the set gets another plan; else the answer is `failure`. A
-  // step that fails while it is captured runs eagerly, and then comes here again. What a kernel
-  // does wrong later on the device ends its context, and nothing helps.
+  // What to do when a plan that cuDNN accepted could not be enqueued: `failure`, cuDNN's `code`.
+  // Where that is the plan's fault and the stream is not being captured, the set gets another plan;
+  // else the answer is `failure`. A step that fails while it is captured runs eagerly, and then
+  // comes here again. What a kernel does wrong later on the device ends its context, and nothing
+  // helps.
   Status ReplacePlan(Stream& stream, ConvolutionPass pass, const Status& failure,
-                     ConvolutionPlanSet* set);
+                     cudnnStatus_t code, ConvolutionPlanSet* set);
 
   template <typename Functor>
   Status Launch(Stream& stream, int64_t count, const Functor& functor) {

@@ -125,7 +125,7 @@ class CudaConvolution : public ConvolutionOp {
       const Status status = runners_[number].Run(static_cast<CudaStream&>(stream).dnn(),
                                                  *plans_.plans[number], addresses);
       if (status.ok()) return status;
-      RETURN_IF_ERROR(backend_.ReplacePlan(stream, pass, status, &plans_));
+      RETURN_IF_ERROR(backend_.ReplacePlan(stream, pass, status, runners_[number].code(), &plans_));
     }
   }
 

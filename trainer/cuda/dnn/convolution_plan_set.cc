@@ -44,17 +44,12 @@ Result<ConvolutionPlanSet> ConvolutionPlanSet::Find(const ConvolutionShape& shap
   for (int pass = 0; pass < PassesOf(shape); ++pass) {
     set.problems[pass] = ProblemOf(shape, static_cast<ConvolutionPass>(pass), math, deterministic);
   }
-  for (const ConvolutionProblem& problem : ForwardProblems(shape, math, deterministic)) {
-    const auto plan = plans->Find(problem);
-    if (!plan.ok()) continue;
-    set.problems[kForward] = problem;
-    set.plans[kForward] = *plan;
-    break;
-  }
   for (int pass = 0; pass < PassesOf(shape); ++pass) {
-    if (set.plans[pass] == nullptr) {
-      ASSIGN_OR_RETURN(set.plans[pass], plans->Find(set.problems[pass]));
-    }
+    const auto problems = pass == kForward ? ForwardProblems(shape, math, deterministic)
+                                           : std::vector<ConvolutionProblem>{set.problems[pass]};
+    int taken = 0;
+    ASSIGN_OR_RETURN(set.plans[pass], plans->FindFirst(problems, &taken));
+    set.problems[pass] = problems[taken];
     set.workspace_bytes = std::max(set.workspace_bytes, set.plans[pass]->workspace_bytes());
   }
   return set;

@@ -37,6 +37,31 @@ Result<const ExecutionPlan*> ConvolutionPlans::Find(const ConvolutionProblem& pr
   return entry.status.ok() ? NoPlan(problem, device_.name()) : entry.status;
 }
 
+Result<const ExecutionPlan*> ConvolutionPlans::FindFirst(
+    const std::vector<ConvolutionProblem>& problems, int* taken) {
+  Status none = InternalError("no problem was asked for");
+  for (size_t i = 0; i < problems.size(); ++i) {
+    const auto plan = Find(problems[i]);
+    if (!plan.ok()) {
+      none = plan.status();
+      continue;
+    }
+    for (size_t k = 0; k < i; ++k) RememberNone(problems[k]);
+    *taken = static_cast<int>(i);
+    return plan;
+  }
+  return none;
+}
+
+// A lack of memory and the like, and plans that failed when they ran, are no property of the
+// problem.
+void ConvolutionPlans::RememberNone(const ConvolutionProblem& problem) {
+  const PlanKey key = KeyOf(problem);
+  const Entry& entry = entries_[key.problem];
+  const bool has_none = entry.status.code() == StatusCode::kInvalidArgument && entry.failed.empty();
+  if (cache_ != nullptr && has_none && cache_->Find(key) == nullptr) cache_->Put(key, {});
+}
+
 Result<const ExecutionPlan*> ConvolutionPlans::FindWithin(const ConvolutionProblem& problem,
                                                           int64_t most_bytes) {
   ASSIGN_OR_RETURN(const ExecutionPlan* const usual, Find(problem));
@@ -114,10 +139,6 @@ ConvolutionPlans::Entry ConvolutionPlans::Build(const ConvolutionProblem& proble
     return entry;
   }
   entry.status = plan.status().WithContext(NoPlan(problem, device_.name()).message());
-  // A lack of memory and the like is no property of the problem.
-  if (cache_ != nullptr && plan.status().code() == StatusCode::kInvalidArgument) {
-    cache_->Put(key, {});
-  }
   return entry;
 }
 

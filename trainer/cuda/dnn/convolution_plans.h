@@ -39,6 +39,12 @@ class ConvolutionPlans {
   // Plans stay valid as long as this object. InvalidArgument when cuDNN has none: always possible
   // for a problem with bias or activation, which then run on their own.
   Result<const ExecutionPlan*> Find(const ConvolutionProblem& problem);
+  // For the first of the problems that has a plan; `taken` receives its number. Each does less than
+  // the one before. That those before it have none is kept in the cache as well, for this plan
+  // shows that cuDNN is whole. That the last has none is not kept: it is the end of the run, and
+  // the next one, with a cuDNN that was repaired, must ask again.
+  Result<const ExecutionPlan*> FindFirst(const std::vector<ConvolutionProblem>& problems,
+                                         int* taken);
   // One that needs no more workspace than this.
   Result<const ExecutionPlan*> FindWithin(const ConvolutionProblem& problem, int64_t most_bytes);
 
@@ -63,6 +69,7 @@ class ConvolutionPlans {
   Result<ExecutionPlan> BuildWithin(const ConvolutionProblem& problem, int64_t most_bytes,
                                     const std::set<std::string>& failed);
   PlanKey KeyOf(const ConvolutionProblem& problem) const;
+  void RememberNone(const ConvolutionProblem& problem);
   void Remember(const PlanKey& key, const ExecutionPlan& plan);
 
   DeviceDescription device_;

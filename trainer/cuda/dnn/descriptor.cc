@@ -4,6 +4,23 @@
 #include <utility>
 
 namespace shardmill {
+namespace {
+
+// Of the bad parameters (2000 … 2999) and what is not supported (3000 … 3999) what lies in the call
+// itself, and not in how this machine is set up.
+bool IsRefusal(cudnnStatus_t code) {
+  switch (code) {
+    case CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDA_DRIVER:
+    case CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDART:
+    case CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING:
+    case CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE:
+      return false;
+    default:
+      return code >= CUDNN_STATUS_BAD_PARAM && code < CUDNN_STATUS_INTERNAL_ERROR;
+  }
+}
+
+}  // namespace
 
 Status DnnStatus(cudnnStatus_t code, const std::string& what) {
   if (code == CUDNN_STATUS_SUCCESS) return OkStatus();
@@ -12,9 +29,7 @@ Status DnnStatus(cudnnStatus_t code, const std::string& what) {
   std::string message = "cuDNN cannot " + what + ": " + cudnnGetErrorString(code);
   if (words[0] != '\0') message += std::string(" (") + words + ")";
   std::replace(message.begin(), message.end(), '\n', ' ');
-  // 2000 … 2999: a bad parameter, 3000 … 3999: not supported.
-  const bool refused = code >= CUDNN_STATUS_BAD_PARAM && code < CUDNN_STATUS_INTERNAL_ERROR;
-  return refused ? InvalidArgumentError(message) : UnavailableError(message);
+  return IsRefusal(code) ? InvalidArgumentError(message) : UnavailableError(message);
 }
 
 DnnDescriptor::DnnDescriptor(DnnDescriptor&& other) noexcept

@@ -15,7 +15,8 @@
 namespace shardmill {
 
 // OK for success; else "cuDNN cannot WHAT: the error, and the library's last message". Refusals
-// because of an unsupported case are InvalidArgument, all else is Unavailable.
+// because of an unsupported case are InvalidArgument; all else is Unavailable, also what the driver
+// or a missing part of cuDNN does not support.
 Status DnnStatus(cudnnStatus_t code, const std::string& what);
 
 class DnnDescriptor {

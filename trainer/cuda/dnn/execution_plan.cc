@@ -60,6 +60,15 @@ Result<std::vector<int>> NumericalNotes(const DnnDescriptor& config) {
                        CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
 }
 
+constexpr char kNoEngine[] =
+    "cuDNN recommends no engine; if it recommends none for any convolution, one of its libraries "
+    "(libcudnn_heuristic, libcudnn_engines_precompiled) is missing or damaged";
+
+// The last refusal, unless an earlier one says that something is out of order.
+void Refuse(Status reason, Status* refusal) {
+  if (refusal->code() == StatusCode::kInvalidArgument) *refusal = std::move(reason);
+}
+
 }  // namespace
 
 bool NotesMeet(const PlanNeeds& needs, const std::vector<int>& numerical_notes) {
@@ -84,18 +93,18 @@ Result<ExecutionPlan> ExecutionPlan::Finish(DnnBuilder* builder) {
 Result<ExecutionPlan> ExecutionPlan::Build(const ConvolutionGraph& graph, const PlanNeeds& needs,
                                            const DeviceDescription& device) {
   int seen = 0;
-  Status refusal = InvalidArgumentError("cuDNN recommends no engine");
+  Status refusal = InvalidArgumentError(kNoEngine);
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     auto configs = Recommend(graph, mode, device);
     if (!configs.ok()) {
-      refusal = configs.status();
+      Refuse(configs.status(), &refusal);
       continue;
     }
     for (DnnDescriptor& config : *configs) {
       ++seen;
       ASSIGN_OR_RETURN(const std::vector<int> notes, NumericalNotes(config));
       if (!NotesMeet(needs, notes)) {
-        refusal = InvalidArgumentError("its numerical notes do not suit the math mode");
+        Refuse(InvalidArgumentError("its numerical notes do not suit the math mode"), &refusal);
         continue;
       }
       DnnBuilder builder(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, "a plan");
@@ -103,23 +112,25 @@ Result<ExecutionPlan> ExecutionPlan::Build(const ConvolutionGraph& graph, const 
           .Descriptor(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device.properties());
       auto plan = Finish(&builder);
       if (!plan.ok()) {
-        refusal = plan.status();
+        Refuse(plan.status(), &refusal);
         continue;
       }
       plan->place_ = "engine " + std::to_string(seen);
       const auto json = plan->plan_.Text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
       if (json.ok()) plan->json_ = *json;
       if (needs.failed.count(plan->name()) > 0) {
-        refusal = InvalidArgumentError("it has failed before");
+        Refuse(InvalidArgumentError("it has failed before"), &refusal);
       } else if (plan->workspace_bytes() > needs.most_workspace_bytes) {
-        refusal = InvalidArgumentError("it needs " + std::to_string(plan->workspace_bytes()) +
-                                       " bytes of workspace");
+        Refuse(InvalidArgumentError("it needs " + std::to_string(plan->workspace_bytes()) +
+                                    " bytes of workspace"),
+               &refusal);
       } else {
         plan->config_ = std::move(config);
         return plan;
       }
     }
   }
+  if (seen == 0) return refusal;
   return refusal.WithContext("none of " + std::to_string(seen) + " engines can be taken, the last");
 }
 

@@ -25,7 +25,8 @@ struct PlanNeeds {
 class ExecutionPlan {
  public:
   // The first plan that the heuristics name and that meets the needs. InvalidArgument when there
-  // is none: says how many there were and why the last was refused.
+  // is none: says how many there were and why the last was refused. Unavailable when one of them
+  // was refused for another reason than what it is, as by a library that cannot be opened.
   static Result<ExecutionPlan> Build(const ConvolutionGraph& graph, const PlanNeeds& needs,
                                      const DeviceDescription& device);
   // From the text of an earlier plan for the same device and library.

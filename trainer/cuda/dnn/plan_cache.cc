@@ -17,7 +17,8 @@ namespace {
 
 constexpr char kMagic[] = "SMILLPLN";
 constexpr uint64_t kMagicBytes = 8;
-constexpr uint32_t kVersion = 1;
+// Files of version 1 may also say that there is no plan where cuDNN was not whole.
+constexpr uint32_t kVersion = 2;
 constexpr uint64_t kHeaderBytes = 16;
 constexpr uint64_t kChecksumBytes = 8;
 constexpr uint64_t kMaxFileBytes = uint64_t{1} << 28;

@@ -25,14 +25,25 @@ Result<DnnDescriptor> DescribeAddresses(const ConvolutionAddresses& addresses) {
       .Finalize();
 }
 
+PlanFault FaultOf(cudnnStatus_t code, cudaError_t left, cudaError_t state) {
+  if (state != cudaSuccess && state != cudaErrorNotReady) {
+    return state == cudaErrorMemoryAllocation ? PlanFault::kMemory : PlanFault::kDevice;
+  }
+  const bool lacks_memory = left == cudaErrorMemoryAllocation ||
+                            code == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ||
+                            code == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
+  return lacks_memory ? PlanFault::kMemory : PlanFault::kPlan;
+}
+
 Status PlanRunner::Run(cudnnHandle_t handle, const ExecutionPlan& plan,
                        const ConvolutionAddresses& addresses) {
   if (pack_.get() == nullptr || !(described_ == addresses)) {
+    code_ = CUDNN_STATUS_SUCCESS;
     ASSIGN_OR_RETURN(pack_, DescribeAddresses(addresses));
     described_ = addresses;
   }
-  return DnnStatus(cudnnBackendExecute(handle, plan.descriptor().get(), pack_.get()),
-                   "run a convolution");
+  code_ = cudnnBackendExecute(handle, plan.descriptor().get(), pack_.get());
+  return DnnStatus(code_, "run a convolution");
 }
 
 }  // namespace shardmill

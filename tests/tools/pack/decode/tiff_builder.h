@@ -19,7 +19,7 @@ struct TiffForm {
   bool big = false;  // BigTIFF
   int orientation = 1;
   int extra_sample = -1;          // 0 unspecified, 2 alpha: of the last band
-  std::vector<uint32_t> palette;  // 0xRRGGBB, 256 of them
+  std::vector<uint32_t> palette;  // 0xRRGGBB, one for each index
   uint32_t subfile = 0;           // 1: a smaller copy of another page
 };
 

@@ -222,6 +222,65 @@ TEST(TiffImage, OverviewsAreNoPages) {
   EXPECT_NE(DecodeError({page, page}, Ramp).find("several pages"), std::string::npos);
 }
 
+// Scanners and cameras store the small copy first.
+TEST(TiffImage, PictureBehindItsSmallCopyIsTheOneThatIsRead) {
+  TiffForm page, copy, mask;
+  page.height = page.width = 8;
+  copy.height = copy.width = 4;
+  copy.subfile = 1;
+  mask.height = mask.width = 8;
+  mask.subfile = 4;
+  mask.bits = 1;
+  SourceImage image, alone;
+  ASSERT_TRUE(ImageDecoder().Decode(WriteTiff({page}, Ramp), 1 << 20, &alone).ok());
+  for (const std::vector<TiffForm>& pages :
+       {std::vector<TiffForm>{copy, page}, {copy, mask, page, copy}, {mask, page}}) {
+    ASSERT_TRUE(ImageDecoder().Decode(WriteTiff(pages, Ramp), 1 << 20, &image).ok());
+    EXPECT_EQ(image.size, (ImageSize{8, 8}));
+    EXPECT_EQ(image.samples, alone.samples);
+  }
+  EXPECT_NE(DecodeError({copy, copy}, Ramp).find("smaller copies or masks"), std::string::npos);
+  EXPECT_NE(DecodeError({copy, page, page}, Ramp).find("several pages"), std::string::npos);
+  // Nothing else could be meant.
+  EXPECT_TRUE(ImageDecoder().Decode(WriteTiff({copy}, Ramp), 1 << 20, &image).ok());
+}
+
+// `file` with another value for a tag of 16 bits.
+std::string WithTag(std::string file, uint16_t tag, uint16_t from, uint16_t to) {
+  const auto bytes = [](uint16_t value) {
+    return std::string{static_cast<char>(value & 255), static_cast<char>(value >> 8)};
+  };
+  const std::string entry = bytes(tag) + bytes(3) + bytes(1) + bytes(0);
+  const size_t place = file.find(entry + bytes(from));
+  EXPECT_NE(place, std::string::npos);
+  return file.replace(place + entry.size(), 2, bytes(to));
+}
+
+TEST(TiffImage, SoundFilesOfOtherKindsAreNotCalledDamaged) {
+  constexpr uint16_t kCompression = 259;
+  TiffForm form;
+  form.height = form.width = 4;
+  const auto message = [](const std::string& file) {
+    SourceImage image;
+    const Status status = ImageDecoder().Decode(file, 1 << 20, &image);
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+    EXPECT_EQ(status.message().find("damaged"), std::string::npos) << status.ToString();
+    return std::string(status.message());
+  };
+  EXPECT_NE(message(WithTag(WriteTiff({form}, Ramp), kCompression, 1, 34712)).find("JPEG 2000"),
+            std::string::npos);
+  EXPECT_NE(message(WithTag(WriteTiff({form}, Ramp), kCompression, 1, 777)).find("number 777"),
+            std::string::npos);
+  form.bits = 16;
+  form.photometric = 3;
+  form.palette.assign(65536, 0x123456);
+  EXPECT_NE(message(WriteTiff({form}, Ramp)).find("palette for indices"), std::string::npos);
+  form.photometric = 1;
+  form.palette.clear();
+  form.sample_format = 3;
+  EXPECT_NE(message(WriteTiff({form}, Ramp)).find("16 bits of floating point"), std::string::npos);
+}
+
 TEST(TiffImage, LimitOfPixelsIsAUsageError) {
   TiffForm form;
   form.height = form.width = 10;

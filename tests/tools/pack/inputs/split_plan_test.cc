@@ -153,6 +153,19 @@ TEST(SplitPlan, PatternMistakesAreErrors) {
   EXPECT_EQ(MakeSplits(rule, 1, &set).code(), StatusCode::kInvalidArgument);
 }
 
+// There are more ways to divide the letters than could ever be tried.
+TEST(SplitPlan, PatternThatWouldTakeForEverIsAnError) {
+  SplitRule rule = Rule(SplitRule::By::kGroup, "train=0.5,val=0.5");
+  const std::string key = std::string(40, 'a') + ".png";
+  InputSet set = Drives(3, 3);
+  set.splits[0].samples.push_back({key, {key, 1}, {}, 0});
+  rule.group_pattern = "(a+)+!|drive(\\d+)";
+  const Status status = MakeSplits(rule, 1, &set);
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("too many steps with the key " + key), std::string::npos)
+      << status.message();
+}
+
 TEST(SplitPlan, SplitWithoutInputIsAnError) {
   InputSet set = Drives(1, 3);
   const Status status = MakeSplits(Rule(SplitRule::By::kGroup, "train=0.5,val=0.5"), 1, &set);

@@ -87,6 +87,65 @@ TEST(ConvolutionPlans, BiasAndActivationAreFused) {
   }
 }
 
+// As cuDNN answers for all while one of its libraries cannot be opened.
+ConvolutionProblem WithoutPlan() {
+  ConvolutionProblem problem = Problem(Example());
+  problem.small.h += 1;  // no window makes that
+  return problem;
+}
+
+TEST(ConvolutionPlans, NoPlanIsKeptOnlyBesideAPlanOfALesserProblem) {
+  PlanCache cache;
+  int taken = -1;
+  ConvolutionPlans plans(DescribedDevice("h200"), &cache);
+  const auto none = plans.FindFirst({WithoutPlan()}, &taken);
+  EXPECT_EQ(none.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(cache.size(), 0);
+  ASSERT_TRUE(plans.FindFirst({WithoutPlan(), Problem(Example())}, &taken).ok());
+  EXPECT_EQ(taken, 1);
+  const PlanKey key = {plans.device_name(), DnnLibraryName(), ProblemText(WithoutPlan())};
+  ASSERT_NE(cache.Find(key), nullptr);
+  EXPECT_EQ(cache.Find(key)->json, "");
+  ConvolutionPlans next(DescribedDevice("h200"), &cache);
+  ASSERT_TRUE(next.FindFirst({WithoutPlan(), Problem(Example())}, &taken).ok());
+  EXPECT_EQ(taken, 1);
+  EXPECT_EQ(next.counts().built, 0);
+  EXPECT_EQ(next.counts().loaded, 2);
+}
+
+TEST(DnnStatus, WhatTheMachineLacksIsNoRefusal) {
+  const auto code = [](cudnnStatus_t status) { return DnnStatus(status, "run").code(); };
+  EXPECT_EQ(code(CUDNN_STATUS_SUCCESS), StatusCode::kOk);
+  for (const cudnnStatus_t status :
+       {CUDNN_STATUS_BAD_PARAM, CUDNN_STATUS_NOT_SUPPORTED,
+        CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN, CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH}) {
+    EXPECT_EQ(code(status), StatusCode::kInvalidArgument) << status;
+  }
+  for (const cudnnStatus_t status :
+       {CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED, CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDA_DRIVER,
+        CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE,
+        CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED, CUDNN_STATUS_EXECUTION_FAILED}) {
+    EXPECT_EQ(code(status), StatusCode::kUnavailable) << status;
+  }
+}
+
+TEST(FaultOf, LackOfMemoryAndALostDeviceAreNotThePlans) {
+  EXPECT_EQ(FaultOf(CUDNN_STATUS_NOT_SUPPORTED, cudaSuccess, cudaSuccess), PlanFault::kPlan);
+  EXPECT_EQ(FaultOf(CUDNN_STATUS_EXECUTION_FAILED_CUDART, cudaErrorInvalidConfiguration,
+                    cudaErrorNotReady),
+            PlanFault::kPlan);
+  EXPECT_EQ(FaultOf(CUDNN_STATUS_EXECUTION_FAILED, cudaSuccess, cudaErrorIllegalAddress),
+            PlanFault::kDevice);
+  for (const cudnnStatus_t code : {CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED,
+                                   CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED}) {
+    EXPECT_EQ(FaultOf(code, cudaSuccess, cudaErrorNotReady), PlanFault::kMemory);
+    EXPECT_EQ(FaultOf(code, cudaSuccess, cudaErrorIllegalAddress), PlanFault::kDevice);
+  }
+  // As where a kernel is loaded when it is first launched.
+  EXPECT_EQ(FaultOf(CUDNN_STATUS_EXECUTION_FAILED_CUDART, cudaErrorMemoryAllocation, cudaSuccess),
+            PlanFault::kMemory);
+}
+
 ConvolutionShape ExampleWithEnd() {
   ConvolutionShape shape = Example();
   shape.bias = true;
@@ -148,6 +207,8 @@ TEST(ConvolutionPlanSet, PlansThatFailGiveWayUntilNoneIsLeft) {
     const PlanKey key = {plans.device_name(), DnnLibraryName(), ProblemText(problem)};
     EXPECT_EQ(cache.Find(key), nullptr) << key.problem;
   }
+  EXPECT_FALSE(ConvolutionPlanSet::Find(ExampleWithEnd(), MathMode::kBf16, false, &plans).ok());
+  EXPECT_EQ(cache.size(), 2);  // the gradients'
 }
 
 // Two layers of one shape share the plan that fails.

@@ -142,7 +142,6 @@ Status JsonlLog::Write(const EvaluationEvent& event, const std::vector<std::stri
   json.Key("loss").Number(event.loss);
   json.Key("best").Bool(event.best);
   WriteScore("pixel_accuracy", event.scores.pixel_accuracy, &json);
-  WriteScore("top5_accuracy", event.scores.top_five_accuracy, &json);
   WriteScore("mean_accuracy", event.scores.mean_accuracy, &json);
   WriteScore("miou", event.scores.mean_iou, &json);
   if (event.scores.top_five_accuracy) {

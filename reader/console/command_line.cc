@@ -4,7 +4,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "CLI/App.hpp"
@@ -193,6 +195,7 @@ std::optional<int> CommandLine::Parse(int argc, const char* const* argv) {
                   [&](const Command& command) { return command.app->get_name() == first; });
   if (!default_command_.empty() && !names_command && first != "--version") {
     words.insert(words.begin(), default_command_);
+    first_word_ = first;
   }
   return ParseWords(std::move(words));
 }
@@ -211,12 +214,23 @@ std::optional<int> CommandLine::ParseWords(std::vector<std::string> words) {
     if (!silent_) std::printf("%s\n", version.what());
     return kExitDone;
   } catch (const CLI::ExtrasError&) {
+    const std::string meant = MeantCommand(first_word_);
+    if (!meant.empty()) {
+      return ReportUsageError("unknown command '" + EscapeControl(first_word_) +
+                              "'; did you mean '" + meant + "'?");
+    }
     return ReportUsageError(UnknownWordMessage(*app_));
   } catch (const CLI::ArgumentMismatch& error) {
     return ReportUsageError(ValueCountMessage(*app_, error));
   } catch (const CLI::Error& error) {
     return ReportUsageError(EscapeControl(error.what()));
   }
+}
+
+std::string CommandLine::MeantCommand(const std::string& word) const {
+  std::error_code error;
+  if (word.empty() || word[0] == '-' || std::filesystem::exists(word, error)) return "";
+  return NearestName(word, KnownNames(*app_, word));
 }
 
 std::string CommandLine::FindEmptyOption() const {

@@ -85,6 +85,9 @@ class CommandLine {
   std::optional<int> ParseWords(std::vector<std::string> words);
   void PrintHelp(const CLI::App& app) const;
   int ReportUsageError(const std::string& message);
+  // The command that the first word may be meant for: it is near its name, and no file or folder
+  // that the default command could read. Empty: none.
+  std::string MeantCommand(const std::string& word) const;
   int Execute(const Command& command);
   // Prints an error; the exit code.
   int Report(const Status& status) const;
@@ -98,6 +101,7 @@ class CommandLine {
   std::unique_ptr<CLI::App> app_;
   std::vector<Command> commands_;
   std::string default_command_;
+  std::string first_word_;  // where it names no command and the default one is taken
   std::set<const CLI::Option*> may_be_empty_;
   bool silent_ = false;
   ShareUsageError share_usage_error_;

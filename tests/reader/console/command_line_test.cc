@@ -162,6 +162,16 @@ TEST_F(CommandLineTest, DefaultCommandRunsWithoutItsName) {
   EXPECT_EQ(out_, "mill 1.2.3\n");
 }
 
+TEST_F(CommandLineTest, MisspeltCommandBesideADefaultOneIsSuggested) {
+  commands_.Add("look", "Looks.", [] { return Result<int>(17); });
+  commands_.SetDefault("pack");
+  EXPECT_EQ(Run({"loko", "x"}), 2);
+  EXPECT_NE(error_.find("unknown command 'loko'; did you mean 'look'?"), std::string::npos)
+      << error_;
+  EXPECT_EQ(Run({"folder", "x"}), 2);
+  EXPECT_NE(error_.find("unexpected argument 'x'"), std::string::npos) << error_;
+}
+
 TEST_F(CommandLineTest, DefaultCommandIsNotNamedInMessagesAndItsHelpListsTheOthers) {
   commands_.Add("look", "Looks.", [] { return Result<int>(17); });
   commands_.SetDefault("pack");

@@ -96,8 +96,9 @@ void NoteCrowd(const DeviceRequest& request, Device* device) {
   if (!device->notice.empty()) device->notice += "; ";
   device->notice +=
       (request.local_ranks > 1 ? std::to_string(request.local_ranks) + " ranks of " : "") +
-      std::to_string(device->threads) + " threads on " + std::to_string(cpus) +
-      " CPUs will be slower than " + std::to_string(cpus) + " threads in all";
+      std::to_string(device->threads) + (device->threads == 1 ? " thread on " : " threads on ") +
+      std::to_string(cpus) + " CPUs will be slower than " + std::to_string(cpus) +
+      " threads in all";
 }
 
 }  // namespace

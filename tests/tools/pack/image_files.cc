@@ -74,6 +74,19 @@ std::string Jpeg(const TestImage& image, int quality) {
   return Encode(".jpg", ToMat(image, CV_8U), {cv::IMWRITE_JPEG_QUALITY, quality});
 }
 std::string Bmp(const TestImage& image) { return Encode(".bmp", ToMat(image, CV_8U), {}); }
+std::string Webp(const TestImage& image) {
+  return Encode(".webp", ToMat(image, CV_8U), {cv::IMWRITE_WEBP_QUALITY, 101});
+}
+std::string Jpeg2000(const TestImage& image) { return Encode(".jp2", ToMat(image, CV_8U), {}); }
+
+std::string WithDepth(std::string jpeg2000, int channels, int depth) {
+  const size_t header = jpeg2000.find("ihdr"), stream = jpeg2000.find("\xff\x4f\xff\x51");
+  jpeg2000.at(header + 14) = static_cast<char>(depth);
+  for (int i = 0; i < channels; ++i) {
+    jpeg2000.at(stream + 42 + 3 * static_cast<size_t>(i)) = static_cast<char>(depth);
+  }
+  return jpeg2000;
+}
 
 std::string Tiff(const std::vector<TestImage>& images) {
   std::vector<cv::Mat> pages;

@@ -28,6 +28,11 @@ std::string PalettePng(ImageSize size, const std::vector<uint8_t>& indices,
                        const std::vector<uint32_t>& palette);
 std::string Jpeg(const TestImage& image, int quality);
 std::string Bmp(const TestImage& image);
+std::string Webp(const TestImage& image);  // lossless
+std::string Jpeg2000(const TestImage& image);
+// The same file, which says that its samples have `depth`, as the format counts: bits - 1, and 128
+// for samples with a sign.
+std::string WithDepth(std::string jpeg2000, int channels, int depth);
 // A TIFF with a page for each of `images`.
 std::string Tiff(const std::vector<TestImage>& images);
 

@@ -43,7 +43,7 @@ TEST(PackMemory, InputForWhichThereIsNoMemoryIsNotLeftOut) {
   for (int i = 0; i < 6; ++i) {
     source.Write("train/a/" + std::to_string(i) + ".png", Png(Photo({8, 8}, i)));
   }
-  source.Write("train/b/large.bmp", Bmp(Photo({800, 900}, 7)));
+  source.Write("train/b/large.webp", Webp(Photo({800, 900}, 7)));
   source.Write("train/b/large.png", Png(Photo({800, 900}, 8)));
   source.Write("val/a/9.png", Png(Photo({8, 8}, 9)));
   PackOptions options;

@@ -7,6 +7,7 @@
 
 #include "tools/pack/decode/bmp_image.h"
 #include "tools/pack/decode/image_plugin.h"
+#include "tools/pack/decode/jpeg2000_form.h"
 #include "tools/pack/decode/png_decode.h"
 #include "tools/pack/decode/pnm_image.h"
 #include "tools/pack/decode/rgb_convert.h"
@@ -176,6 +177,17 @@ Status ImageDecoder::ReadGif(SourceImage* image) {
   return CheckPaletteIndices(*image);
 }
 
+// The plug-in does not read all PNM files by one rule, nor all JPEG 2000 files rightly.
+Status ImageDecoder::DecodeWhole() {
+  if (format_ == FileFormat::kPnm) return DecodePnm(file_, max_pixels_, &decoded_);
+  if (format_ != FileFormat::kJpeg2000) return DecodeThroughPlugin(file_, max_pixels_, &decoded_);
+  ASSIGN_OR_RETURN(const int bits, ReadJpeg2000Bits(file_));
+  RETURN_IF_ERROR(DecodeThroughPlugin(file_, max_pixels_, &decoded_));
+  const bool is_spread = decoded_.sample_bytes == 2 && bits < 16;
+  if (is_spread) decoded_.full_level = (1u << bits) - 1;
+  return OkStatus();
+}
+
 Result<ImageSize> ImageDecoder::Open(std::string_view file, uint64_t max_pixels) {
   file_ = file;
   max_pixels_ = max_pixels;
@@ -204,10 +216,7 @@ Result<ImageSize> ImageDecoder::Open(std::string_view file, uint64_t max_pixels)
       if (form_.animated) {
         return DataLossError("an animated WebP holds several pictures; save the one that is meant");
       }
-      // The plug-in does not read all PNM files by one rule.
-      RETURN_IF_ERROR(format_ == FileFormat::kPnm
-                          ? DecodePnm(file, max_pixels, &decoded_)
-                          : DecodeThroughPlugin(file, max_pixels, &decoded_));
+      RETURN_IF_ERROR(DecodeWhole());
       decoded_.orientation = form_.exif.orientation;
       decoded_.had_broken_exif = form_.exif.broken;
       size = UprightSize(decoded_.size, decoded_.orientation);

@@ -64,6 +64,7 @@ class ImageDecoder {
   Result<ImageSize> OpenJpeg();
   Result<ImageSize> OpenGif();
   Result<ImageSize> OpenBmp();
+  Status DecodeWhole();
   Status ReadPng(SourceImage* image);
   Status ReadGif(SourceImage* image);
   Status ReadJpeg(const Region& upright, SourceImage* image);

@@ -24,7 +24,7 @@ enum Conversion {
   kDoubleToFloat,  // of arrays
   kNoDataFilled,
   kNotFiniteKept,  // no conversion: arrays that hold it
-  kLevelsSpread,   // of PNM and BMP files
+  kLevelsSpread,   // of PNM, BMP and JPEG 2000 files
   kConversionCount,
 };
 

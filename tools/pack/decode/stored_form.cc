@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "tools/pack/decode/jpeg2000_boxes.h"
 #include "tools/pack/decode/little_endian.h"
 
 namespace shardmill {
@@ -30,30 +31,14 @@ StoredForm ReadWebp(std::string_view file) {
   return form;
 }
 
-uint64_t BigEndian(std::string_view bytes) {
-  uint64_t value = 0;
-  for (char byte : bytes) value = value << 8 | static_cast<uint8_t>(byte);
-  return value;
-}
-
 // EXIF data stand in a box of their own beside those of the picture.
 StoredForm ReadJpeg2000(std::string_view file) {
   constexpr std::string_view kExifBox = "JpgTiffExif->JP2";
-  constexpr uint64_t kFrame = 8, kLargeFrame = 16;
   StoredForm form;
-  for (uint64_t box = 0; box < file.size() && file.size() - box >= kFrame;) {
-    const uint64_t left = file.size() - box;
-    uint64_t bytes = BigEndian(file.substr(box, 4)), frame = kFrame;
-    if (bytes == 1 && left >= kLargeFrame) {
-      bytes = BigEndian(file.substr(box + kFrame, 8));
-      frame = kLargeFrame;
+  for (Jpeg2000Boxes boxes(file); boxes.Next();) {
+    if (boxes.type() == "uuid" && boxes.body().substr(0, kExifBox.size()) == kExifBox) {
+      form.exif = ReadMarkedExif(boxes.body().substr(kExifBox.size()));
     }
-    if (bytes < frame || bytes > left) bytes = left;  // 0 says: to the end
-    const std::string_view body = file.substr(box + frame, bytes - frame);
-    if (file.substr(box + 4, 4) == "uuid" && body.substr(0, kExifBox.size()) == kExifBox) {
-      form.exif = ReadMarkedExif(body.substr(kExifBox.size()));
-    }
-    box += bytes;
   }
   return form;
 }

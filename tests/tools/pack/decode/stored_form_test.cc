@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/tools/pack/image_files.h"
+#include "tools/pack/decode/jpeg2000_form.h"
 
 namespace shardmill {
 namespace {
@@ -42,6 +43,41 @@ TEST(StoredForm, ExifOfWebpAndJpeg2000TellsTheOrientation) {
   EXPECT_EQ(ReadStoredForm("RIFF....WEBP" + pixels, FileFormat::kWebp).exif.orientation, 1);
   const std::string animated = "RIFF....WEBP" + pixels + std::string("ANIM\1\0\0\0a\0", 10);
   EXPECT_TRUE(ReadStoredForm(animated, FileFormat::kWebp).animated);
+}
+
+std::string MessageOf(const std::string& file) {
+  const Result<int> bits = ReadJpeg2000Bits(file);
+  return bits.ok() ? "read" : std::string(bits.status().message());
+}
+
+TEST(Jpeg2000Form, DepthIsThatOfTheCodestream) {
+  for (int channels : {1, 3}) {
+    const std::string file =
+        Jpeg2000(MakeImage({64, 64}, channels, [](int, int, int) { return 1; }));
+    EXPECT_EQ(*ReadJpeg2000Bits(file), 8);
+    EXPECT_EQ(*ReadJpeg2000Bits(WithDepth(file, channels, 11)), 12);
+    EXPECT_EQ(*ReadJpeg2000Bits(WithDepth(file, channels, 15)), 16);
+    for (size_t cut = 0; cut < file.size(); ++cut) (void)ReadJpeg2000Bits(file.substr(0, cut));
+  }
+}
+
+TEST(Jpeg2000Form, WhatWouldComeOutWrongIsNamed) {
+  const std::string file = Jpeg2000(MakeImage({64, 64}, 3, [](int, int, int) { return 1; }));
+  const size_t stream = file.find("\xff\x4f\xff\x51"), colors = file.find("colr") + 4;
+  ASSERT_EQ(file[colors + 6], 16);
+  const auto with = [&](size_t place, char byte) {
+    std::string changed = file;
+    changed.at(place) = byte;
+    return MessageOf(changed);
+  };
+  EXPECT_EQ(MessageOf(file), "read");
+  EXPECT_NE(with(colors + 6, 18).find("YCbCr"), std::string::npos);
+  EXPECT_NE(with(colors + 6, 14).find("space 14"), std::string::npos);
+  EXPECT_NE(with(colors + 6, 17).find("gray of 3 components"), std::string::npos);
+  EXPECT_NE(with(stream + 45, 8).find("several depths"), std::string::npos);
+  EXPECT_NE(with(stream + 46, 2).find("lower resolution"), std::string::npos);
+  EXPECT_NE(MessageOf(WithDepth(file, 3, 4)).find("samples of 5 bits"), std::string::npos);
+  EXPECT_NE(MessageOf(WithDepth(file, 3, 0x87)).find("with a sign"), std::string::npos);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -58,9 +59,11 @@ Result<SegmentClasses> ReadPanopticSegments(std::string_view annotation, const V
 Status DecodePanoptic(const SourceImage& image, const SegmentClasses& segments, ClassIdMap* map,
                       UnknownValues* unknown);
 
-// labelme: the content of a JSON file. Later shapes lie above earlier ones.
+// labelme: the content of a JSON file. Later shapes lie above earlier ones. `image_size` is called
+// where the file does not give the size, as those of old versions.
 Result<ShapeLabel> ReadLabelmeLabel(std::string_view json, const ShapeNames& names,
-                                    uint64_t max_pixels);
+                                    uint64_t max_pixels,
+                                    const std::function<Result<ImageSize>()>& image_size);
 
 // The image file that a labelme file holds; DataLoss when there is none.
 Result<std::string> EmbeddedImage(std::string_view json);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "reader/console/units.h"
 #include "tools/pack/annotations/annotation_label.h"
 #include "tools/pack/annotations/base64.h"
 #include "tools/pack/decode/image_decode.h"
@@ -53,6 +54,8 @@ Result<std::optional<std::vector<PixelRun>>> Fill(const Value& shape, ImageSize 
   if (type.empty() || type == "polygon") {
     RETURN_IF_ERROR(CheckOutline(points));
     runs = FillRings({points}, size);
+  } else if ((type == "rectangle" || type == "rotation") && points.size() == 4) {
+    runs = FillRings({points}, size);  // corner by corner, as tools write them that turn boxes
   } else if (type == "rectangle" && points.size() == 2) {
     runs = FillRings({Rectangle(points[0], points[1])}, size);
   } else if (type == "circle" && points.size() == 2) {
@@ -63,10 +66,16 @@ Result<std::optional<std::vector<PixelRun>>> Fill(const Value& shape, ImageSize 
   } else if (type == "point" || type == "points" || type == "line" || type == "linestrip") {
     return Runs();
   } else {
-    return DataLossError("a shape of type '" + type + "' cannot be drawn");
+    return DataLossError("a shape of type '" + type + "' with " + FormatCount(points.size()) +
+                         (points.size() == 1 ? " point" : " points") + " cannot be drawn");
   }
   if (!runs.ok()) return DataLossError(runs.status().message());
   return Runs(*std::move(runs));
+}
+
+bool IsGiven(const Value& value, const char* name) {
+  const Value* member = FindMember(value, name);
+  return member != nullptr && !member->IsNull();
 }
 
 int64_t SizeMember(const Value& value, const char* name) {
@@ -85,12 +94,19 @@ Result<std::string> EmbeddedImage(std::string_view json) {
 }
 
 Result<ShapeLabel> ReadLabelmeLabel(std::string_view json, const ShapeNames& names,
-                                    uint64_t max_pixels) {
+                                    uint64_t max_pixels,
+                                    const std::function<Result<ImageSize>()>& image_size) {
   Result<rapidjson::Document> document = ParseJson(json);
   if (!document.ok()) return DataLossError(document.status().message());
   ShapeLabel label;
-  ASSIGN_OR_RETURN(label.size, CheckShapeSize(SizeMember(*document, "imageHeight"),
-                                              SizeMember(*document, "imageWidth"), max_pixels));
+  if (IsGiven(*document, "imageHeight") || IsGiven(*document, "imageWidth")) {
+    ASSIGN_OR_RETURN(label.size, CheckShapeSize(SizeMember(*document, "imageHeight"),
+                                                SizeMember(*document, "imageWidth"), max_pixels));
+  } else {
+    const Result<ImageSize> size = image_size();
+    if (!size.ok()) return size.status().WithContext("its image");
+    label.size = *size;
+  }
   const Value* shapes = FindMember(*document, "shapes");
   if (shapes == nullptr || !shapes->IsArray()) return DataLossError("there are no shapes");
   for (const Value& value : shapes->GetArray()) {

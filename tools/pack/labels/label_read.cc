@@ -102,7 +102,10 @@ Result<DecodedLabel> LabelReader::ReadShapes(const Sample& sample, ClassIdMap* m
   if (options_.rules.form == LabelForm::kLabelme) {
     ASSIGN_OR_RETURN(const std::string_view file, file_.Read(options_.root, sample.label));
     *source_bytes += file.size();
-    shapes = ReadLabelmeLabel(file, names_, options_.max_pixels);
+    shapes = ReadLabelmeLabel(file, names_, options_.max_pixels, [&]() -> Result<ImageSize> {
+      ASSIGN_OR_RETURN(const std::string image, ReadSampleImage(options_.root, sample));
+      return ProbeImageSize(image, options_.max_pixels);
+    });
   } else {
     ASSIGN_OR_RETURN(const std::vector<std::string> parts, ReadParts(sample, source_bytes));
     SHARDMILL_CHECK(!parts.empty());

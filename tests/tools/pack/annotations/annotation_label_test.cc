@@ -149,12 +149,52 @@ TEST(CocoIndex, DamagedFilesAreErrors) {
             std::string::npos);
 }
 
+Result<ImageSize> NoImage() { return DataLossError("it is cut"); }
+
+// As versions before 3.11 write them, and tools that give no size.
+TEST(LabelmeLabel, WithoutASizeTheImageTellsIt) {
+  ShapeNames names;
+  names.ids = {{"a", 1}};
+  for (const char* size : {"", R"("imageHeight": null, "imageWidth": null, )"}) {
+    const std::string json = std::string("{") + size +
+                             R"("shapes": [{"label": "a", "points": [[0, 0], [2, 0], [2, 3]]}]})";
+    const auto image_size = [] { return Result<ImageSize>(ImageSize{4, 6}); };
+    const Result<ShapeLabel> label = ReadLabelmeLabel(json, names, kMaxPixels, image_size);
+    ASSERT_TRUE(label.ok()) << label.status().ToString();
+    EXPECT_EQ(label->size, (ImageSize{4, 6}));
+    EXPECT_EQ(label->shapes.size(), 1u);
+    EXPECT_NE(ReadLabelmeLabel(json, names, kMaxPixels, NoImage).status().message().find("cut"),
+              std::string::npos);
+  }
+}
+
+TEST(LabelmeLabel, RectangleOfFourPointsIsDrawnCornerByCorner) {
+  ShapeNames names;
+  names.ids = {{"a", 1}};
+  const auto runs = [&](const std::string& type, const std::string& points) {
+    const std::string json = R"({"imageHeight": 9, "imageWidth": 9, "shapes": [{"label": "a",
+        "shape_type": ")" + type +
+                             R"(", "points": )" + points + "}]}";
+    const Result<ShapeLabel> label = ReadLabelmeLabel(json, names, kMaxPixels, NoImage);
+    EXPECT_TRUE(label.ok()) << label.status().ToString();
+    size_t pixels = 0;
+    for (const DrawnShape& shape : label->shapes) {
+      for (const PixelRun& run : shape.runs) pixels += run.end - run.begin;
+    }
+    return pixels;
+  };
+  EXPECT_EQ(runs("rectangle", "[[1, 2], [4, 7]]"), 15u);
+  EXPECT_EQ(runs("rectangle", "[[1, 2], [4, 2], [4, 7], [1, 7]]"), 15u);
+  // A box that was turned by 45 degrees covers half of the box around it.
+  EXPECT_EQ(runs("rotation", "[[4, 0], [8, 4], [4, 8], [0, 4]]"), 32u);
+}
+
 TEST(LabelmeLabel, WhatCannotBeDrawnIsAnError) {
   ShapeNames names;
   names.ids = {{"a", 1}};
   auto error = [&](const std::string& shape) {
     const std::string json = R"({"imageHeight": 4, "imageWidth": 6, "shapes": [)" + shape + "]}";
-    const Status status = ReadLabelmeLabel(json, names, kMaxPixels).status();
+    const Status status = ReadLabelmeLabel(json, names, kMaxPixels, NoImage).status();
     EXPECT_EQ(status.code(), StatusCode::kDataLoss) << shape;
     return status.message();
   };
@@ -167,7 +207,15 @@ TEST(LabelmeLabel, WhatCannotBeDrawnIsAnError) {
   EXPECT_NE(error(R"({"label": "a", "points": [[1, 2]], "shape_type": "mask", "mask": "*"})")
                 .find("a mask is damaged"),
             std::string::npos);
-  EXPECT_FALSE(ReadLabelmeLabel(R"({"shapes": []})", names, kMaxPixels).ok());
+  EXPECT_NE(
+      error(R"({"label": "a", "points": [[1, 2], [1, 3], [4, 3]], "shape_type": "rectangle"})")
+          .find("'rectangle' with 3 points cannot be drawn"),
+      std::string::npos);
+  for (const char* json : {R"({"shapes": [], "imageHeight": 3})", R"({"shapes": []})",
+                           R"({"shapes": [], "imageHeight": 0, "imageWidth": 0})"}) {
+    EXPECT_EQ(ReadLabelmeLabel(json, names, kMaxPixels, NoImage).status().code(),
+              StatusCode::kDataLoss);
+  }
   // Without an ignore value its name is one like others.
   EXPECT_NE(error(R"({"label": "__ignore__", "points": []})").find("class table"),
             std::string::npos);

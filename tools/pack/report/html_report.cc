@@ -45,6 +45,15 @@ uint64_t Total(const google::protobuf::RepeatedField<uint64_t>& values) {
   return total;
 }
 
+// The plan lists them in its own order, in which none is found.
+std::vector<const proto::SkippedInput*> SortedByKey(const proto::Split& split) {
+  std::vector<const proto::SkippedInput*> inputs;
+  for (const proto::SkippedInput& skipped : split.skipped()) inputs.push_back(&skipped);
+  std::stable_sort(inputs.begin(), inputs.end(),
+                   [](const auto* a, const auto* b) { return a->key() < b->key(); });
+  return inputs;
+}
+
 // The page of one data set.
 class Page {
  public:
@@ -215,16 +224,16 @@ std::string Page::Skipped() const {
   std::string html = "<table><tr><th>split</th><th>input</th><th>reason</th></tr>\n";
   size_t shown = 0;
   for (const proto::Split& split : set_.manifest().splits()) {
-    for (const proto::SkippedInput& skipped : split.skipped()) {
-      if (shown++ >= kMostSkipped) continue;
-      html += TableRow({EscapeHtml(split.name()), "<code>" + EscapeHtml(skipped.key()) + "</code>",
-                        EscapeHtml(skipped.reason())});
+    for (const proto::SkippedInput* skipped : SortedByKey(split)) {
+      if (shown++ >= kMostSkipped) break;
+      html += TableRow(
+          {EscapeHtml(split.name()), LongName(skipped->key()), EscapeHtml(skipped->reason())});
     }
   }
   html += "</table>\n";
   if (skipped_ == 0) html.clear();
-  if (shown > kMostSkipped) {
-    html += "<p class=\"note\">… and " + FormatCount(shown - kMostSkipped) +
+  if (skipped_ > kMostSkipped) {
+    html += "<p class=\"note\">… and " + FormatCount(skipped_ - kMostSkipped) +
             " more; manifest.json lists them all.</p>\n";
   }
   if (all_.dropped_records() > 0) {

@@ -33,6 +33,15 @@ std::string EscapeHtml(std::string_view text) {
   return html;
 }
 
+std::string LongName(std::string_view name) {
+  std::string html = "<code class=\"name\">";
+  for (char c : EscapeHtml(name)) {  // whose entities hold none of these
+    html += c;
+    if (c == '/' || c == '_' || c == '-') html += "<wbr>";
+  }
+  return html + "</code>";
+}
+
 std::string Base64(std::string_view bytes) {
   constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;

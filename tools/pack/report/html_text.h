@@ -14,6 +14,9 @@ namespace shardmill {
 // it nor begin anything. Control characters and bytes that are not UTF-8 become \xNN.
 std::string EscapeHtml(std::string_view text);
 
+// A path or another long name, which breaks behind its parts before it breaks within them.
+std::string LongName(std::string_view name);
+
 std::string Base64(std::string_view bytes);
 
 struct InlineFile {

@@ -31,7 +31,7 @@ TEST_F(HtmlReport, TellsWhatWasPacked) {
   ExpectText("<b>37</b><span>inputs</span>");
   ExpectText("<b>36</b><span>records</span>");
   ExpectText("<b>1</b><span>inputs left out</span>");
-  ExpectText("<code>val/broken.png</code>");
+  ExpectText("<code class=\"name\">val/<wbr>broken.png</code>");
   ExpectText("background:#804080\"></span>road</td>");
   ExpectText("20 high × 30 wide</td><td class=\"n\">30</td>");
   ExpectText("24 high × 36 wide</td><td class=\"n\">6</td>");
@@ -60,7 +60,9 @@ TEST_F(HtmlReport, LongListsAreCut) {
   options_.on_error.skip = true;
   ExpectCode(6);
   const std::string page = Page();
-  EXPECT_EQ(Count(page, "<code>train/orphan"), 1000);
+  EXPECT_EQ(Count(page, "<code class=\"name\">train/<wbr>orphan"), 1000);
+  EXPECT_LT(page.find("orphan10.png"), page.find("orphan100.png"));
+  EXPECT_LT(page.find("orphan100.png"), page.find("orphan11.png"));
   ExpectText("… and 200 more; manifest.json lists them all.");
   EXPECT_NE(page.find("</span>c4999</td>"), std::string::npos);
   EXPECT_EQ(page.find("</span>c5000</td>"), std::string::npos);

@@ -13,6 +13,11 @@ TEST(HtmlText, NamesCannotEndTheirElement) {
 }
 
 // The examples of RFC 4648, section 10.
+TEST(HtmlText, LongNamesBreakBehindTheirParts) {
+  EXPECT_EQ(LongName("a/b_c-d.png"), "<code class=\"name\">a/<wbr>b_<wbr>c-<wbr>d.png</code>");
+  EXPECT_EQ(LongName("<'&>"), "<code class=\"name\">&lt;&#39;&amp;&gt;</code>");
+}
+
 TEST(HtmlText, Base64KnowsItsPadding) {
   EXPECT_EQ(Base64(""), "");
   EXPECT_EQ(Base64("f"), "Zg==");

@@ -102,5 +102,36 @@ TEST_F(PackContinueTest, CompleteSetWithItsStateIsKeptWhenAnInputChanged) {
   EXPECT_EQ(Contents(out_), before);
 }
 
+// Nothing the old set's own command says must depend on what was begun beside it.
+TEST_F(PackContinueTest, FinishedSetIsKnownBesideAStoppedReplacement) {
+  ExpectCode(out_, 0);
+  const std::string manifest = out_.Read("manifest.json");
+  options_.crop = ImageSize{4, 4};
+  options_.overwrite = true;
+  PackSlice(0, 1);
+  options_.overwrite = false;
+  options_.crop.reset();
+  ExpectNote("holds this data set already, complete",
+             "A pack with --overwrite that was to replace it was stopped: the command that began");
+  options_.crop = ImageSize{5, 5};
+  ExpectError(StatusCode::kInvalidArgument, "choose another folder. A pack with --overwrite that");
+  EXPECT_EQ(out_.Read("manifest.json"), manifest);
+  options_.crop = ImageSize{4, 4};
+  options_.overwrite = true;
+  ExpectCode(out_, 0);
+  EXPECT_NE(out_.Read("manifest.json"), manifest);
+}
+
+// The command that began it is this one already.
+TEST_F(PackContinueTest, UnfinishedSetOfChangedInputsSaysWhatCanHelp) {
+  PackSlice(0, 1);
+  source_.Write(Input(3), Png(Photo({9, 9}, 3)));
+  ExpectError(StatusCode::kInvalidArgument,
+              "Unless these inputs become again what they were, pack");
+  options_.overwrite = true;
+  ExpectCode(out_, 0);
+  options_.overwrite = false;
+}
+
 }  // namespace
 }  // namespace shardmill

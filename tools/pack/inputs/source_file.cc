@@ -10,6 +10,8 @@
 namespace shardmill {
 namespace {
 
+constexpr char kChanged[] = " bytes when the folder was listed, and was changed since";
+
 // Reads up to `bytes` bytes; the result is how many there were.
 Result<uint64_t> ReadAll(int descriptor, const std::string& path, char* to, uint64_t bytes) {
   uint64_t filled = 0;
@@ -26,9 +28,12 @@ Result<uint64_t> ReadAll(int descriptor, const std::string& path, char* to, uint
 }  // namespace
 
 Status ChangedError(const SourceFile& file) {
-  return IoError(file.path + " had " + std::to_string(file.bytes) +
-                 " bytes when the folder was listed, and was changed since; pack when nobody "
-                 "writes to the source folder");
+  return IoError(file.path + " had " + std::to_string(file.bytes) + kChanged +
+                 "; pack when nobody writes to the source folder");
+}
+
+bool IsChangedError(const Status& status) {
+  return status.code() == StatusCode::kIo && status.message().find(kChanged) != std::string::npos;
 }
 
 Result<std::string_view> SourceFileReader::Read(const std::string& root, const SourceFile& file) {

@@ -27,5 +27,6 @@ class SourceFileReader {
 
 // The error of a file that is not what it was when the folder was listed.
 Status ChangedError(const SourceFile& file);
+bool IsChangedError(const Status& status);
 
 }  // namespace shardmill

@@ -206,8 +206,11 @@ Status OutputFolder::ChooseFolder(const PackState& now) {
     return LeaveOldSet(
         path_ + " holds an unfinished data set that this command cannot go on with:" +
             DescribeDifference(*here.state, now) +
-            "\nRepeat the command that began it, pack anew with --overwrite, or choose another "
-            "folder.",
+            (here.state->settings == now.settings
+                 ? "\nUnless these inputs become again what they were, pack anew with --overwrite, "
+                   "or choose another folder."
+                 : "\nRepeat the command that began it, pack anew with --overwrite, or choose "
+                   "another folder."),
         growing);
   }
   return ChooseWithoutState(here, growing);
@@ -215,7 +218,8 @@ Status OutputFolder::ChooseFolder(const PackState& now) {
 
 // As a pack leaves it that was killed after its last step, or that is given once more.
 bool OutputFolder::LookForFinishedSet(const StoredState& here, const StoredState& growing) {
-  if (options_.overwrite || options_.slice.has_value() || here.exists || growing.exists) {
+  const bool is_other_work = use_ == FolderUse::kFinish && growing.exists;
+  if (options_.overwrite || options_.slice.has_value() || here.exists || is_other_work) {
     return false;
   }
   FinishedSet set = FindFinishedSet(plan_, options_, path_);
@@ -225,6 +229,7 @@ bool OutputFolder::LookForFinishedSet(const StoredState& here, const StoredState
   notes_.push_back(path_ +
                    " holds this data set already, complete and made of the same inputs with the "
                    "same options: nothing is to be done (--overwrite makes it anew)");
+  if (growing.exists) notes_.push_back(StoppedReplacement());
   return true;
 }
 
@@ -259,6 +264,12 @@ Status OutputFolder::ChooseWithoutState(const StoredState& here, const StoredSta
       growing);
 }
 
+std::string OutputFolder::StoppedReplacement() const {
+  return "A pack with --overwrite that was to replace it was stopped: the command that began it "
+         "goes on with it, and removing " +
+         IncomingFolder(path_) + " drops it";
+}
+
 std::string OutputFolder::OldSetRefusal(const StoredState& growing, const PackState& now) const {
   const std::string holds =
       path_ + " holds a data set already" +
@@ -266,7 +277,8 @@ std::string OutputFolder::OldSetRefusal(const StoredState& growing, const PackSt
            ? ""
            : ", and " + changed_key_ + " was changed, or copied there, since it was packed");
   if (use_ != FolderUse::kFinish) {
-    return holds + "; replace it with --overwrite or choose another folder";
+    return holds + "; replace it with --overwrite or choose another folder" +
+           (growing.exists ? ". " + StoppedReplacement() : "");
   }
   if (!growing.exists) {
     return holds +

@@ -86,6 +86,7 @@ class OutputFolder {
   Status ChooseFolder(const PackState& now);
   bool LookForFinishedSet(const StoredState& here, const StoredState& growing);
   Status ChooseWithoutState(const StoredState& here, const StoredState& growing);
+  std::string StoppedReplacement() const;
   std::string OldSetRefusal(const StoredState& growing, const PackState& now) const;
   Status LeaveOldSet(const std::string& refusal, const StoredState& growing);
   Status LookAtOldSet();

@@ -7,6 +7,7 @@
 
 #include "reader/base/interrupt.h"
 #include "reader/console/units.h"
+#include "tools/pack/inputs/source_file.h"
 #include "tools/pack/output/output_folder.h"
 #include "tools/pack/output/rank_marks.h"
 #include "tools/pack/pack_run.h"
@@ -246,9 +247,13 @@ Status SetWriter::Explain(const Status& status) {
   if (hopeless || options_.finish || writing_.launch.rank > 0) return status;
   const size_t finished = all_.size() - folder_->Missing(all_).size();
   if (finished == 0) return status;
+  // The set of the changed inputs is another one.
+  const char* way_on = IsChangedError(status)
+                           ? " shards are finished, of the inputs as they were; where this one "
+                             "stays changed, pack anew with --overwrite."
+                           : " shards are finished; the same command goes on from there.";
   return Status(status.code(), status.message() + "\n" + FormatCount(finished) + " of " +
-                                   FormatCount(all_.size()) +
-                                   " shards are finished; the same command goes on from there.");
+                                   FormatCount(all_.size()) + way_on);
 }
 
 Result<WrittenSet> SetWriter::Write() {

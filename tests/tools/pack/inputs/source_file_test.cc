@@ -43,7 +43,10 @@ TEST_F(SourceFileReaderTest, FileOfAnotherSizeThanListedIsIoError) {
     const auto read = reader_.Read(root_, file);
     EXPECT_EQ(read.status().code(), StatusCode::kIo) << listed;
     EXPECT_THAT(read.status().message(), testing::HasSubstr("was changed since"));
+    EXPECT_TRUE(IsChangedError(read.status().WithContext("train/a.png")));
   }
+  EXPECT_FALSE(IsChangedError(reader_.Read(root_, {"missing", 3, 0}).status()));
+  EXPECT_FALSE(IsChangedError(OkStatus()));
 }
 
 TEST_F(SourceFileReaderTest, MissingFileIsNotFoundAndAFolderIsIoError) {

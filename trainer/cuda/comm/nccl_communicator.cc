@@ -6,6 +6,16 @@
 #include "trainer/comm/patience.h"
 
 namespace shardmill {
+namespace {
+
+// How often in each deadline the events are looked at, of which a step may have hundreds.
+constexpr double kLooksPerDeadline = 50;
+// A captured step takes as long as it did before it was captured, give or take.
+constexpr double kLongestWaits = 2;
+// Over several hosts NCCL takes its time.
+constexpr int kDeadlinesToConnect = 6;
+
+}  // namespace
 
 Result<std::unique_ptr<NcclCommunicator>> NcclCommunicator::Create(
     const Parts& parts, const CommunicatorOptions& options) {
@@ -40,7 +50,7 @@ Status NcclCommunicator::Connect() {
   if (result != kNcclSuccess) return Fail(NcclFailure(result, Place("NCCL's id", step_)));
   RETURN_IF_ERROR(parts_.bootstrap->Broadcast(id, kNcclIdBytes, 0, "NCCL's id"));
   result = parts_.nccl->start(size(), id, rank(), &nccl_);
-  return Settle(result, "connecting the GPUs");
+  return Settle(result, "connecting the GPUs", kDeadlinesToConnect);
 }
 
 Status NcclCommunicator::NcclFailure(int result, const std::string& place) const {
@@ -65,13 +75,49 @@ void NcclCommunicator::AbortNccl() {
   parts_.nccl->abort(nccl);
 }
 
-Status NcclCommunicator::CheckTime(double waited_seconds, std::string_view name) const {
-  if (options_.timeout_seconds <= 0 || waited_seconds <= options_.timeout_seconds) {
+// Sums run one after the other. Those of a graph that is launched again are of an old step or
+// cannot be asked.
+NcclCommunicator::SumState NcclCommunicator::StateOfSums(const Started** waiting) const {
+  for (const Started& sum : started_) {
+    if (sum.step < step_ - kStepsBefore) return SumState::kUnknown;
+    const auto summed = parts_.runtime->IsDone(slots_[sum.slot].summed);
+    if (!summed.ok()) return SumState::kUnknown;
+    if (*summed) continue;
+    const auto made = parts_.runtime->IsDone(slots_[sum.slot].made);
+    if (!made.ok()) return SumState::kUnknown;
+    *waiting = &sum;
+    return *made ? SumState::kOneWaits : SumState::kNoneWaits;
+  }
+  return SumState::kNoneWaits;
+}
+
+Status NcclCommunicator::CheckTime(double waited_seconds, std::string_view name) {
+  double limit = options_.timeout_seconds;
+  if (waited_seconds < clock_.looked_at) {  // of a wait before this one, which has ended well
+    longest_wait_ = std::max(longest_wait_, clock_.looked_at);
+    clock_ = Clock();
+  }
+  if (limit <= 0 || waited_seconds < clock_.looked_at + limit / kLooksPerDeadline) {
     return OkStatus();
   }
+  clock_.looked_at = waited_seconds;
+  const Started* sum = nullptr;
+  const SumState state = StateOfSums(&sum);
+  const void* const waiting = sum == nullptr ? nullptr : slots_[sum->slot].summed;
+  const int64_t step = sum == nullptr ? step_ : sum->step;
+  const bool is_other = waiting != clock_.waiting || step != clock_.step;
+  if (state == SumState::kNoneWaits || is_other) clock_.since = waited_seconds;
+  clock_.waiting = waiting;
+  clock_.step = step;
+  if (state == SumState::kUnknown) limit += kLongestWaits * longest_wait_;
+  return waited_seconds - clock_.since <= limit ? OkStatus() : LateError(name, limit);
+}
+
+Status NcclCommunicator::LateError(std::string_view name, double limit_seconds) const {
   return UnavailableError(Unfinished(name) + " did not end within " +
-                          std::to_string(static_cast<int64_t>(options_.timeout_seconds)) +
-                          " s: a rank died, hangs or took another path");
+                          std::to_string(static_cast<int64_t>(limit_seconds)) +
+                          " s: a rank died, hangs or took another path (--rank-timeout " +
+                          std::to_string(static_cast<int64_t>(options_.timeout_seconds)) + ")");
 }
 
 // Sums run one after the other. Events that were captured cannot be asked, and say nothing of later
@@ -99,13 +145,12 @@ void NcclCommunicator::set_step(int64_t step) {
   step_ = step;
 }
 
-Status NcclCommunicator::Settle(int result, std::string_view name) {
+Status NcclCommunicator::Settle(int result, std::string_view name, int deadlines) {
+  const double limit = options_.timeout_seconds * deadlines;
   Patience patience;
   while (result == kNcclInProgress) {
     if (Status status = parts_.bootstrap->Progress(); !status.ok()) return Fail(status);
-    if (Status status = CheckTime(patience.waited_seconds(), name); !status.ok()) {
-      return Fail(status);
-    }
+    if (limit > 0 && patience.waited_seconds() > limit) return Fail(LateError(name, limit));
     patience.Pause();
     int state = kNcclSuccess;
     const int asked = parts_.nccl->state(nccl_, &state);

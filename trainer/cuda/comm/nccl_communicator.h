@@ -4,10 +4,12 @@
 // else, for memory of the host, is the bootstrap communicator's; it carries NCCL's id too.
 //
 // Errors: NCCL is non-blocking; its asynchronous errors, the deadline and what the other ranks
-// tell through the bootstrap communicator are looked at in Progress and AwaitDevice. The first
-// failure aborts NCCL, which ends what hangs on the device, and then the job; its message names the
-// rank, the step and the sum that was not done. Of a captured step that is launched again only the
-// first and the last sum are known.
+// tell through the bootstrap communicator are looked at in Progress and AwaitDevice. The deadline
+// is for sums: time counts while a sum has all that it needs from this rank and is not done, for a
+// GPU may compute as long as it likes. Where that cannot be told, in a captured step, it may take
+// longer than before by the deadline. The first failure aborts NCCL, which ends what hangs on the
+// device, and then the job; its message names the rank, the step and the sum that was not done. Of
+// a captured step that is launched again only the first and the last sum are known.
 //
 // One thread at a time. All ranks make the same calls in the same order.
 #pragma once
@@ -84,9 +86,13 @@ class NcclCommunicator final : public DeviceCommunicator {
   NcclCommunicator(const Parts& parts, const CommunicatorOptions& options)
       : DeviceCommunicator(parts.bootstrap->layout()), parts_(parts), options_(options) {}
   Status Connect();
-  // OK when NCCL has taken the call; waits while it is in progress.
-  Status Settle(int result, std::string_view name);
-  Status CheckTime(double waited_seconds, std::string_view name) const;
+  // OK when NCCL has taken the call; waits while it is in progress, some deadlines long.
+  Status Settle(int result, std::string_view name, int deadlines = 1);
+  Status CheckTime(double waited_seconds, std::string_view name);
+  // What is known of the sums that were started.
+  enum class SumState { kNoneWaits, kOneWaits, kUnknown };
+  SumState StateOfSums(const Started** waiting) const;
+  Status LateError(std::string_view name, double limit_seconds) const;
   // "gradient bucket 3 in step 12 on rank 2 of 4": the first sum that the device has not done; else
   // `name`, in this step.
   std::string Unfinished(std::string_view name) const;
@@ -103,6 +109,14 @@ class NcclCommunicator final : public DeviceCommunicator {
   StreamHandle stream_ = nullptr;
   std::vector<Slot> slots_;
   std::vector<Started> started_;  // in order
+  // Of one wait: since when what is waited for is the same, and when that was looked at.
+  struct Clock {
+    double since = 0, looked_at = 0;
+    const void* waiting = nullptr;
+    int64_t step = kNoStep;
+  };
+  Clock clock_;
+  double longest_wait_ = 0;  // for a device that came, in seconds
   std::function<bool()> drop_graphs_;
   int64_t step_ = 0;
   double waited_seconds_ = 0;

@@ -21,6 +21,7 @@ RecordingRuntime::~RecordingRuntime() {
 }
 
 void RecordingRuntime::Add(RecordedStep step) {
+  if (capture_ == nullptr) FindStuck(step);
   if (!recording_) return;
   (capture_ != nullptr ? capture_->steps : log_).push_back(std::move(step));
 }
@@ -116,7 +117,7 @@ Status RecordingRuntime::WaitEvent(StreamHandle stream, EventHandle event) {
 }
 
 Result<bool> RecordingRuntime::IsDone(EventHandle event) {
-  if (pending_) return false;
+  if (pending_ || stuck_events_.count(Of(event)) > 0) return false;
   RETURN_IF_ERROR(Synchronize(event));
   return true;
 }
@@ -126,9 +127,22 @@ Status RecordingRuntime::Drain() {
   return CheckLost();
 }
 
-Status RecordingRuntime::AwaitWatched() const {
+// Of a step as the device comes to it.
+void RecordingRuntime::FindStuck(const RecordedStep& step) {
+  if (hanging_.empty()) return;
+  if (step.kind == Kind::kStreamWork && step.name == hanging_) stuck_streams_.insert(step.stream);
+  if (step.kind == Kind::kStreamWaits && stuck_events_.count(step.event) > 0) {
+    stuck_streams_.insert(step.stream);
+  }
+  if (step.kind == Kind::kRecordEvent) {
+    const bool is_stuck = stuck_streams_.count(step.stream) > 0;
+    is_stuck ? (void)stuck_events_.insert(step.event) : (void)stuck_events_.erase(step.event);
+  }
+}
+
+Status RecordingRuntime::AwaitWatched(bool is_stuck) const {
   Patience patience;
-  while (pending_ && watch()) {
+  while ((pending_ || is_stuck) && watch()) {
     RETURN_IF_ERROR(watch()(patience.waited_seconds()));
     patience.Pause();
   }
@@ -137,7 +151,7 @@ Status RecordingRuntime::AwaitWatched() const {
 
 Status RecordingRuntime::Synchronize(EventHandle event) {
   RETURN_IF_ERROR(CheckLost());
-  RETURN_IF_ERROR(AwaitWatched());
+  RETURN_IF_ERROR(AwaitWatched(stuck_events_.count(Of(event)) > 0));
   RefuseWhileCapturing("synchronizes");
   RecordedStep step;
   step.kind = Kind::kHostWaits;
@@ -148,7 +162,7 @@ Status RecordingRuntime::Synchronize(EventHandle event) {
 
 Status RecordingRuntime::SynchronizeStream(StreamHandle stream) {
   RETURN_IF_ERROR(CheckLost());
-  RETURN_IF_ERROR(AwaitWatched());
+  RETURN_IF_ERROR(AwaitWatched(stuck_streams_.count(Of(stream)) > 0));
   RefuseWhileCapturing("synchronizes");
   RecordedStep step;
   step.kind = Kind::kHostWaitsAll;
@@ -218,7 +232,10 @@ Result<GraphHandle> RecordingRuntime::EndCapture(StreamHandle) {
 Status RecordingRuntime::LaunchGraph(GraphHandle graph, StreamHandle) {
   RefuseWhileCapturing("launches a graph");
   ++graphs_launched_;
-  for (const RecordedStep& step : static_cast<Graph*>(graph)->steps) log_.push_back(step);
+  for (const RecordedStep& step : static_cast<Graph*>(graph)->steps) {
+    FindStuck(step);
+    log_.push_back(step);
+  }
   return OkStatus();
 }
 

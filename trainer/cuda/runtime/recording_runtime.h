@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,8 @@ class RecordingRuntime : public CudaRuntime {
   void set_failing_launch(int number) { failing_launch_ = number; }
   // IsDone says no from now on, or yes; and where somebody watches, waits end only by that.
   void set_pending(bool pending) { pending_ = pending; }
+  // Work of this name that is enqueued from now on never ends, nor does what waits for it.
+  void set_hanging(const std::string& name) { hanging_ = name; }
   // The device hangs: all that waits for it, frees or destroys fails.
   void set_lost(bool lost) { lost_ = lost; }
   // The memory of the device: allocations beyond it fail.
@@ -115,7 +118,8 @@ class RecordingRuntime : public CudaRuntime {
   void* NewNumber(std::vector<std::unique_ptr<Number>>* numbers);
   void Add(RecordedStep step);
   void RefuseWhileCapturing(const char* what);
-  Status AwaitWatched() const;
+  Status AwaitWatched(bool is_stuck) const;
+  void FindStuck(const RecordedStep& step);
 
   std::vector<RecordedStep> log_;
   std::vector<std::string> misuses_;
@@ -128,6 +132,8 @@ class RecordingRuntime : public CudaRuntime {
   bool refuse_capture_ = false;
   int failing_launch_ = 0, captured_launches_ = 0;
   bool pending_ = false;
+  std::string hanging_;
+  std::set<int> stuck_streams_, stuck_events_;
   bool lost_ = false;
   int64_t graphs_launched_ = 0;
   int64_t graphs_alive_ = 0;

@@ -134,17 +134,75 @@ TEST_F(NcclCommunicatorTest, AsynchronousErrorAbortsOnceAndStays) {
   EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
 }
 
-TEST_F(NcclCommunicatorTest, DeviceThatDoesNotComeIsAbortedAtTheDeadline) {
+TEST_F(NcclCommunicatorTest, SumThatTheOthersDoNotComeToIsAbortedAtTheDeadline) {
   options_.timeout_seconds = kSoon;
   auto nccl = Create();
   ASSERT_TRUE(nccl.ok());
   const EventHandle event = *runtime_.CreateEvent();
   EXPECT_TRUE((*nccl)->AwaitDevice(event, "the step").ok());
   runtime_.set_pending(true);
-  EXPECT_NE(
-      (*nccl)->AwaitDevice(event, "the step").message().find("the step on rank 0 of 1 did not end"),
-      std::string::npos);
+  runtime_.set_done(compute_);
+  float value = 0;
+  ASSERT_TRUE((*nccl)->StartSum(&value, 1, SumType::kF32, "the sum").ok());
+  const std::string message((*nccl)->AwaitDevice(event, "the step").message());
+  EXPECT_NE(message.find("the sum on rank 0 of 1 did not end"), std::string::npos) << message;
+  EXPECT_NE(message.find("(--rank-timeout 0)"), std::string::npos) << message;
   EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
+}
+
+// The deadline is one for other ranks.
+TEST_F(NcclCommunicatorTest, WorkOfTheOwnDeviceHasNoDeadline) {
+  options_.timeout_seconds = kSoon;
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  runtime_.set_pending(true);  // what the sum adds is not there yet
+  float value = 0;
+  ASSERT_TRUE((*nccl)->StartSum(&value, 1, SumType::kF32, "the sum").ok());
+  for (double waited = 0; waited < 20 * kSoon; waited += kSoon / 10) {
+    EXPECT_TRUE(runtime_.Watched(waited).ok());
+  }
+  // From now on it waits for the others.
+  runtime_.set_done(compute_);
+  EXPECT_TRUE(runtime_.Watched(20 * kSoon).ok());
+  EXPECT_TRUE(runtime_.Watched(20.9 * kSoon).ok());
+  EXPECT_EQ(runtime_.Watched(21.2 * kSoon).code(), StatusCode::kUnavailable);
+}
+
+// Each sum has the whole time.
+TEST_F(NcclCommunicatorTest, SumThatIsDoneGivesTheNextOneItsTime) {
+  options_.timeout_seconds = kSoon;
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  runtime_.set_pending(true);
+  runtime_.set_done(compute_);
+  float value = 0;
+  for (int sum = 0; sum < 3; ++sum) {
+    (*nccl)->set_step(10 * sum);  // those before are forgotten
+    ASSERT_TRUE((*nccl)->StartSum(&value, 1, SumType::kF32, "the sum").ok());
+    EXPECT_TRUE(runtime_.Watched(sum * kSoon + 0.1 * kSoon).ok());
+    EXPECT_TRUE(runtime_.Watched(sum * kSoon + 0.9 * kSoon).ok());
+  }
+  EXPECT_FALSE(runtime_.Watched(4 * kSoon).ok());
+}
+
+// Nothing is known on the way but how long such steps have taken.
+TEST_F(NcclCommunicatorTest, CapturedStepMayTakeTheDeadlineLongerThanBefore) {
+  options_.timeout_seconds = kSoon;
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  float value = 0;
+  ASSERT_TRUE((*nccl)->StartSum(&value, 1, SumType::kF32, "the sum").ok());
+  runtime_.set_pending(true);
+  // A step that could be asked took five times the deadline to compute.
+  EXPECT_TRUE(runtime_.Watched(5 * kSoon).ok());
+  runtime_.set_captured(true);
+  EXPECT_TRUE(runtime_.Watched(0).ok());
+  EXPECT_TRUE(runtime_.Watched(0.1 * kSoon).ok());
+  EXPECT_TRUE(runtime_.Watched(10 * kSoon).ok());
+  const Status status = runtime_.Watched(12 * kSoon);
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_NE(status.message().find("from \"the sum\" to \"the sum\""), std::string::npos)
+      << status.message();
 }
 
 TEST_F(NcclCommunicatorTest, GraphsGoOnceBeforeTheAbortWhichElseDoesNotCome) {
@@ -172,9 +230,12 @@ TEST_F(NcclCommunicatorTest, PlainWaitForTheDeviceHasTheDeadlineOfTheRanks) {
   auto nccl = Create();
   ASSERT_TRUE(nccl.ok());
   EXPECT_TRUE(runtime_.SynchronizeStream(compute_).ok());
+  float value = 0;
+  ASSERT_TRUE((*nccl)->StartSum(&value, 1, SumType::kF32, "the sum").ok());
   runtime_.set_pending(true);
+  runtime_.set_done(compute_);
   EXPECT_NE(runtime_.SynchronizeStream(compute_).message().find(
-                "the work of the GPU on rank 0 of 1 did not end within"),
+                "the sum on rank 0 of 1 did not end within"),
             std::string::npos);
   EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
   nccl->reset();
@@ -221,6 +282,7 @@ TEST_F(NcclCommunicatorTest, DeadlineNamesRankStepAndCollective) {
   auto nccl = Create();
   ASSERT_TRUE(nccl.ok());
   ASSERT_TRUE(StartHangingStep(&runtime_, nccl->get(), 8).ok());
+  runtime_.set_done(compute_);
   const Status status = (*nccl)->AwaitDevice(*runtime_.CreateEvent(), "the step");
   EXPECT_EQ(status.code(), StatusCode::kUnavailable);
   EXPECT_NE(status.message().find("gradient bucket 0 in step 8 on rank 0 of 1 did not end within"),

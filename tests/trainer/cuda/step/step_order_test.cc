@@ -275,10 +275,11 @@ TEST(StepOrder, StepThatHangsIsNamedAndLeft) {
     for (int i = 0; i < 5; ++i) ASSERT_TRUE(shared.device.Step(BatchOf(i), 4).ok());
     const SimulatedRuntime& runtime = shared.device.runtime();
     EXPECT_EQ(runtime.graphs_alive(), capture ? 2 : 0);
-    shared.device.runtime().set_pending(true);
-    const Status status = shared.device.Step(BatchOf(5), 4);
+    shared.device.runtime().set_hanging("sum over the GPUs");
+    ASSERT_TRUE(shared.device.Step(BatchOf(5), 4).ok());  // ends with the outcome of step 5
+    const Status status = shared.device.Step(BatchOf(6), 4);
     EXPECT_EQ(status.code(), StatusCode::kUnavailable);
-    const std::string step = capture ? " in step 6" : " in step 5";
+    const std::string step = capture ? " in step 7" : " in step 6";
     EXPECT_NE(status.message().find(step + " on rank 0 of 1 did not end"), std::string::npos)
         << status.message();
     EXPECT_EQ(graphs_at_abort, 0);

@@ -33,6 +33,7 @@ Result<PlanReport> PreparePlans(const PlanRequest& request) {
     ASSIGN_OR_RETURN(cache, PlanCache::Open(request.cache_path, &report.note));
   }
   ConvolutionPlans plans(std::move(device), &cache);
+  bool was_saved = false;
   for (size_t i = 0; i < request.shapes.size(); ++i) {
     for (const MathMode math : request.modes) {
       PlanRow row =
@@ -40,6 +41,9 @@ Result<PlanReport> PreparePlans(const PlanRequest& request) {
       row.shape = static_cast<int>(i);
       row.math = math;
       report.rows.push_back(std::move(row));
+      // A file that cannot be written is told of before the rest is made for it.
+      if (!was_saved && plans.counts().built > 0) RETURN_IF_ERROR(cache.Save());
+      was_saved |= plans.counts().built > 0;
     }
   }
   report.numbers = {plans.counts().built, plans.counts().loaded, plans.counts().refused};

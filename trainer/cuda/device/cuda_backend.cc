@@ -104,8 +104,15 @@ Result<std::unique_ptr<ConvolutionOp>> CudaBackend::PrepareConvolution(
   ASSIGN_OR_RETURN(
       ConvolutionPlanSet plans,
       ConvolutionPlanSet::Find(shape, parts_.math, parts_.deterministic, parts_.plans.get()));
-  if (parts_.cache != nullptr) RETURN_IF_ERROR(parts_.cache->Save());
+  SavePlans();
   return CreateCudaConvolution(this, shape, plans);
+}
+
+void CudaBackend::SavePlans() const {
+  const Status saved = parts_.cache == nullptr ? OkStatus() : parts_.cache->Save();
+  if (saved.ok()) return;
+  Say("new plans are not kept for the next start: the file of --plan-cache could not be written: " +
+      saved.message());
 }
 
 void CudaBackend::Say(const std::string& note) const {
@@ -127,13 +134,12 @@ Status CudaBackend::ReplacePlan(Stream& stream, ConvolutionPass pass, const Stat
   const int64_t failed_before = parts_.plans->counts().failed;
   const std::string problem = ProblemText(set->problems[static_cast<int>(pass)]);
   const Status replaced = set->Replace(pass, parts_.plans.get());
-  const Status saved = parts_.cache == nullptr ? OkStatus() : parts_.cache->Save();
+  SavePlans();
   if (parts_.plans->counts().failed > failed_before) {
     Say("the plan for " + problem + " has failed and " +
         (replaced.ok() ? "another takes its place: " : "no other can take its place: ") +
         failure.message());
   }
-  if (!saved.ok()) Say("the file of plans could not be written: " + saved.message());
   return replaced.ok() ? OkStatus() : failure;
 }
 

@@ -61,7 +61,7 @@ class CudaBackend : public DeviceOpTable {
   Status CopyFromHost(Stream& stream, const void* host, int64_t bytes, void* memory) override;
   Status CopyToHost(Stream& stream, const void* memory, int64_t bytes, void* host) override;
   Status SetZero(Stream& stream, int64_t bytes, void* memory) override;
-  // New plans are kept in the cache's file at once.
+  // New plans are kept in the cache's file at once, where that can be written.
   Result<std::unique_ptr<ConvolutionOp>> PrepareConvolution(const ConvolutionShape& shape) override;
 
   // What to do when a plan that cuDNN accepted could not be enqueued: `failure`, cuDNN's `code`.
@@ -87,6 +87,7 @@ class CudaBackend : public DeviceOpTable {
  private:
   Result<void*> Zeroed(void* memory, int64_t bytes);
   Status ZeroNow(int64_t bytes, void* memory);
+  void SavePlans() const;
   void Say(const std::string& note) const;
 
   CudaBackendParts parts_;

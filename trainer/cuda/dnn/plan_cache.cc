@@ -89,8 +89,10 @@ Result<FolderLock> AwaitLock(const std::string& path) {
     if (lock) return std::move(*lock);
     std::this_thread::sleep_for(kLockPause);
   }
-  return UnavailableError("another process (" + FolderLock::Holders(FolderName(path), name) +
-                          ") keeps " + path + " locked; name another file of plans");
+  const std::string holders = FolderLock::Holders(FolderName(path), name);
+  return UnavailableError("another process keeps " + path + " locked" +
+                          (holders.empty() ? "" : " (" + holders + ")") +
+                          "; name another file of plans");
 }
 
 }  // namespace
@@ -203,16 +205,21 @@ Status PlanCache::Merge() {
 }
 
 Status PlanCache::Save() {
-  if (path_.empty() || !changed_) return OkStatus();
+  if (path_.empty() || !changed_ || is_given_up_) return OkStatus();
+  const Status written = Write();
+  changed_ = false;
+  is_given_up_ = !written.ok();
+  return written;
+}
+
+Status PlanCache::Write() {
   ASSIGN_OR_RETURN(const FolderLock lock, AwaitLock(path_));
   RETURN_IF_ERROR(Merge());
   const std::string file = Encode();
   RemoveRemnants(path_);
   ASSIGN_OR_RETURN(AtomicFile output, AtomicFile::Create(path_));
   RETURN_IF_ERROR(output.Append(file.data(), file.size()));
-  RETURN_IF_ERROR(output.Commit());
-  changed_ = false;
-  return OkStatus();
+  return output.Commit();
 }
 
 }  // namespace shardmill

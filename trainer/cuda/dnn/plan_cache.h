@@ -50,19 +50,22 @@ class PlanCache {
   int64_t size() const { return static_cast<int64_t>(plans_.size()); }
 
   // Writes the file if anything was put or dropped since it was opened or saved, together with what
-  // other processes have saved there meanwhile.
+  // other processes have saved there meanwhile. Where that fails once it is not tried again: a lock
+  // that another process keeps would hold up each convolution, and nothing but time is lost.
   Status Save();
 
  private:
   using Plans = std::map<PlanKey, CachedPlan>;
   static Status Decode(const std::string& file, Plans* plans);
   Status Merge();
+  Status Write();
   std::string Encode() const;
 
   std::string path_;
   Plans plans_;
   std::set<PlanKey> dropped_;
   bool changed_ = false;
+  bool is_given_up_ = false;
 };
 
 }  // namespace shardmill

@@ -1,6 +1,7 @@
 #include "trainer/cuda/dnn/plan_cache.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -222,6 +223,21 @@ TEST(PlanCache, FolderThatIsNotThereIsAnError) {
   PlanCache cache = Opened(PathOf("nowhere") + "/x.plans");
   cache.Put(kKey, {"{}", 0});
   EXPECT_FALSE(cache.Save().ok());
+}
+
+// A file that another process keeps locked would hold up each convolution.
+TEST(PlanCache, FileThatCouldNotBeWrittenIsNotTriedAgain) {
+  const std::string folder = PathOf("later"), path = folder + "/x.plans";
+  rmdir(folder.c_str());
+  PlanCache cache = Opened(path);
+  cache.Put(kKey, {"{}", 0});
+  EXPECT_FALSE(cache.Save().ok());
+  ASSERT_EQ(mkdir(folder.c_str(), 0777), 0);
+  cache.Put(ProblemKey("b"), {"{}", 0});
+  EXPECT_TRUE(cache.Save().ok());
+  EXPECT_NE(access(path.c_str(), F_OK), 0);
+  EXPECT_NE(cache.Find(kKey), nullptr);
+  EXPECT_NE(cache.Find(ProblemKey("b")), nullptr);
 }
 
 }  // namespace

@@ -297,6 +297,7 @@ TEST_F(ListPackTest, ListsOfImagesAloneAreNotPassedOver) {
   source_.Write("train.txt", "images/1.jpg\nimages/2.jpg\n");
   ExpectError(StatusCode::kInvalidArgument,
               "train.txt lists images of this folder, and the folder looks like layout pairs");
+  ExpectError(StatusCode::kInvalidArgument, "write lists with a label behind each image");
   // For the test split it is usual; it stays out of the others.
   source_.Write("train.txt", "images/1.jpg masks/1.png\nimages/2.jpg masks/2.png\n");
   source_.Write("test.txt", "images/3.jpg\n");

@@ -26,6 +26,7 @@ constexpr size_t kFewFolders = 8;
 constexpr int kDeepest = 3;
 // Layouts that look into every text file are not asked where there may be one for each image.
 constexpr size_t kFewFiles = 64;
+constexpr char kRoboflowTable[] = "_classes.csv";
 constexpr char kClassesAllTheSame[] =
     "; if the folders are classes all the same, say --layout imagefolder";
 
@@ -39,8 +40,9 @@ std::vector<std::string> ClassParents(const FolderListing& listing) {
   return parents.empty() ? std::vector<std::string>{""} : parents;
 }
 
-std::string PairsAdvice(const std::string& images, const std::string& labels) {
-  return "say --layout pairs --images " + images + " --labels " + labels + " --classes FILE";
+std::string PairsAdvice(const std::string& images, const std::string& labels,
+                        const std::string& classes = "FILE") {
+  return "say --layout pairs --images " + images + " --labels " + labels + " --classes " + classes;
 }
 
 // What lies below `folder`, as if it were the source.
@@ -142,8 +144,14 @@ std::string DoubtFileNames(const FolderListing& listing) {
     const bool is_suffix = BeginsWith(stem, image);
     const std::string rule = is_suffix ? " --label-suffix=" + stem.substr(image.size())
                                        : " --label-prefix=" + stem.substr(0, cut);
+    // What lies in the folder of a split lies in those of the others too.
+    const bool is_split = !UsualSplitName(std::string(NameOf(folder))).empty();
+    const std::string above = is_split ? FolderAbove(folder) : folder;
+    const std::string all = above.empty() ? "." : above;
+    const ListedFile* table = listing.Find(Join(folder, kRoboflowTable));
     return file.path + " is named like the label of " + found->second + "; " +
-           PairsAdvice(folder.empty() ? "." : folder, folder.empty() ? "." : folder) + rule;
+           PairsAdvice(all, all, table == nullptr ? "FILE" : JoinPath(listing.root, table->path)) +
+           rule;
   }
   return "";
 }

@@ -16,6 +16,7 @@
 #include "tools/pack/layouts/drawn_classes.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
+#include "tools/pack/layouts/listed_files.h"
 
 namespace shardmill {
 namespace {
@@ -51,6 +52,16 @@ std::vector<AnnotationFile> FindFiles(const FolderListing& listing, const Kind& 
   return files;
 }
 
+// Programs give the file other names, and none of those says what it holds.
+std::string OtherJson(const FolderListing& listing, const Kind& kind) {
+  for (const ListedFile& file : listing.files) {
+    if (!EndsWith(file.path, ".json")) continue;
+    return "; if " + file.path + " is one, call it " + std::string(kind.begin) +
+           "train.json or, where it is to be divided, " + std::string(kind.begin) + "all.json";
+  }
+  return "";
+}
+
 class CocoReader {
  public:
   CocoReader(const LayoutInput& input, const Kind& kind, InputSet* set)
@@ -68,6 +79,8 @@ class CocoReader {
   Status AddClasses(const CocoIndex& index);
   Status AddImage(const AnnotationFile& file, const CocoImage& image, InputSplit* split);
   Status AddPicture(const AnnotationFile& file, const CocoImage& image, Sample* sample);
+  std::vector<const ListedFile*> FindImagesAs(const AnnotationFile& file,
+                                              const std::string& name) const;
   std::vector<const ListedFile*> FindImages(const AnnotationFile& file,
                                             const std::string& name) const;
   Result<const ListedFile*> FindImage(const AnnotationFile& file, const CocoImage& image,
@@ -195,8 +208,8 @@ Status CocoReader::AddClasses(const CocoIndex& index) {
 }
 
 // The one beside the annotation file, or else all in the other usual places.
-std::vector<const ListedFile*> CocoReader::FindImages(const AnnotationFile& file,
-                                                      const std::string& name) const {
+std::vector<const ListedFile*> CocoReader::FindImagesAs(const AnnotationFile& file,
+                                                        const std::string& name) const {
   const auto find = [&](const std::string& folder) {
     return input_.listing.Find(folder.empty() || folder == "." ? name : folder + "/" + name);
   };
@@ -208,6 +221,22 @@ std::vector<const ListedFile*> CocoReader::FindImages(const AnnotationFile& file
     const bool is_new = std::find(found.begin(), found.end(), image) == found.end();
     if (image != nullptr && is_new) found.push_back(image);
   }
+  return found;
+}
+
+// As it is named, or else as other programs name images: with backslashes, from the folder that
+// they ran in, or with all folders of the machine where the file was written.
+std::vector<const ListedFile*> CocoReader::FindImages(const AnnotationFile& file,
+                                                      const std::string& name) const {
+  std::vector<const ListedFile*> found = FindImagesAs(file, name);
+  if (!found.empty() || name.empty()) return found;
+  std::string plain = name;
+  std::replace(plain.begin(), plain.end(), '\\', '/');
+  while (plain.compare(0, 2, "./") == 0) plain.erase(0, 2);
+  if (plain != name) found = FindImagesAs(file, plain);
+  if (!found.empty()) return found;
+  const ListedFile* elsewhere = ListedFileFinder(input_.listing).Find(plain);
+  if (elsewhere != nullptr) found.push_back(elsewhere);
   return found;
 }
 
@@ -334,7 +363,7 @@ Status CocoReader::Read() {
   const std::vector<AnnotationFile> files = FindFiles(input_.listing, kind_);
   if (files.empty()) {
     return NotFoundError("there is no file " + std::string(kind_.begin) + "*.json in " +
-                         input_.listing.root);
+                         input_.listing.root + OtherJson(input_.listing, kind_));
   }
   for (const AnnotationFile& file : files) RETURN_IF_ERROR(ReadFile(file));
   set_->unlisted.reason = "no annotation file names it";

@@ -157,6 +157,14 @@ Status CheckUnreadLists(const LayoutInput& input, InputSet* set) {
       set->notes.push_back("layout " + set->layout + " does not read " + name);
       continue;
     }
+    if (content.images_alone && !content.pairs && !content.classes) {
+      return InvalidArgumentError(
+          name + " lists images of this folder, and the folder looks like layout " + set->layout +
+          ", which does not read it. It names images alone: to have the splits that it gives, "
+          "write lists with a label behind each image (train.csv, val.csv, …) for --layout list; "
+          "--layout " +
+          set->layout + " packs without it");
+    }
     return InvalidArgumentError(
         (may_count ? name + " lists images of this folder"
                    : name + " may be the list of a split (" +

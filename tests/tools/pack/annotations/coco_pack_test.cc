@@ -287,6 +287,35 @@ TEST_F(AnnotationPackTest, CocoImageBesideItsFileIsMeantAndTwoElsewhereAreRefuse
       "annotations/instances_train.json names it, and may mean train/a.jpg or images/a.jpg");
 }
 
+// As programs name images on Windows, from the folder that they run in, or of their own machine.
+TEST_F(AnnotationPackTest, CocoImagesOfOtherMachinesAreFound) {
+  AddImage("images/a.jpg");
+  AddImage("images/sub/b.jpg");
+  for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{
+           {R"(images\\a.jpg)", R"(images\\sub\\b.jpg)"},
+           {"./a.jpg", R"(sub\\b.jpg)"},
+           {"/home/x/images/a.jpg", R"(C:\\x/images\\sub/b.jpg)"}}) {
+    source_.Write("annotations/instances_train.json", R"({"images": [{"id": 0, "file_name": ")" +
+                                                          a + R"(", "height": 4, "width": 6},
+                                 {"id": 1, "file_name": ")" +
+                                                          b + R"(", "height": 4, "width": 6}],
+                      "categories": [{"id": 1, "name": "leaf"}], "annotations": []})");
+    options_.layout.layout = "coco";
+    options_.overwrite = true;
+    ExpectPacked();
+    EXPECT_EQ(ReadLabels("train").size(), 2u) << a;
+    EXPECT_EQ(ReadLabels("train").count("images/sub/b.jpg"), 1u) << b;
+  }
+}
+
+TEST_F(AnnotationPackTest, CocoFileOfAnotherNameIsToBeRenamed) {
+  AddImage("images/a.jpg");
+  source_.Write("annotations/result.json", "{}");
+  options_.layout.layout = "coco";
+  ExpectError(StatusCode::kNotFound,
+              "if annotations/result.json is one, call it instances_train.json or");
+}
+
 TEST_F(AnnotationPackTest, CocoTestFileWithoutAnnotationsIsUnlabelled) {
   const auto write = [this](const std::string& split, const std::string& lists) {
     AddImage(split + "/a.jpg");

@@ -68,6 +68,17 @@ TEST_F(LayoutDoubtsTest, ClassesThatAreDoubtedCanBeAskedFor) {
   EXPECT_EQ(Good().classes.size(), 2u);
 }
 
+// Advice for one of them would lose the others, or pack the test split as train.
+TEST_F(LayoutDoubtsTest, LabelsBesideImagesInFoldersOfSplitsAreAdvisedForAllOfThem) {
+  for (const std::string split : {"test", "train", "valid"}) {
+    Write({split + "/1.jpg", split + "/1_mask.png"});
+    folder_.Write(split + "/_classes.csv", "Pixel Value, Class\n0, background\n1, leaf\n");
+  }
+  ExpectError(StatusCode::kInvalidArgument, "say --layout pairs --images . --labels . --classes " +
+                                                folder_.At("test/_classes.csv") +
+                                                " --label-suffix=_mask");
+}
+
 TEST_F(LayoutDoubtsTest, NamesOfRealClassesAreNotDoubted) {
   Write({"with_mask/1.jpg", "without_mask/1.jpg", "test_tube/1.jpg", "ann/1.jpg", "seg/1.jpg"});
   folder_.Write("README.txt", "text");

@@ -95,9 +95,9 @@ Status LoaderState::AllocateSlots() {
     void* buffer =
         options.allocate ? options.allocate(plan.slot_bytes) : AllocateBuffer(plan.slot_bytes);
     if (buffer == nullptr) {
-      return InvalidArgumentError("no memory for " + std::to_string(slots.size()) + " slots of " +
-                                  std::to_string(plan.slot_bytes) +
-                                  " bytes; use a smaller global_batch or fewer slots");
+      return IoError("no memory for " + std::to_string(slots.size()) + " batches of " +
+                     std::to_string(plan.slot_bytes) +
+                     " bytes; use a smaller batch or fewer slots");
     }
     slot.buffer = static_cast<uint8_t*>(buffer);
     if (reinterpret_cast<uintptr_t>(buffer) % kBufferAlignment != 0) {
@@ -229,8 +229,8 @@ Result<std::unique_ptr<BatchLoader>> BatchLoader::Open(std::shared_ptr<const Dat
     ASSIGN_OR_RETURN(std::shared_ptr<LoaderState> state, OpenState(std::move(dataset), options));
     return std::unique_ptr<BatchLoader>(new BatchLoader(std::move(state)));
   } catch (const std::bad_alloc&) {
-    return InvalidArgumentError("no memory for batches of " + std::to_string(options.global_batch) +
-                                " records; use a smaller global_batch or fewer slots");
+    return IoError("no memory for batches of " + std::to_string(options.global_batch) +
+                   " records; use a smaller batch or fewer slots");
   }
 }
 

@@ -72,6 +72,10 @@ Result<Device> OpenSimulatedDevice(const DeviceRequest& request) {
   if (request.deterministic && request.ranks > 1) {
     return UnavailableError("--device cuda-host with --deterministic is for one rank");
   }
+  if (request.precision == "tf32") {
+    return InvalidArgumentError(
+        "--precision tf32 is for GPUs; --device cuda-host has f32 and bf16");
+  }
   auto runtime = std::make_unique<SimulatedRuntime>();
   runtime->set_recording(false);
   std::unique_ptr<DeviceOpTable> ops = CreateSimulatedOps(

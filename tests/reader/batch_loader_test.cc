@@ -324,7 +324,7 @@ TEST(BatchLoader, AllocatorThatFailsOrMisalignsIsAnError) {
   BatchLoaderOptions options = Options(10);
   options.allocate = [](uint64_t) -> void* { return nullptr; };
   options.release = [](void*, uint64_t) { FAIL() << "there is nothing to release"; };
-  EXPECT_FALSE(BatchLoader::Open(dataset, options).ok());
+  EXPECT_EQ(BatchLoader::Open(dataset, options).status().code(), StatusCode::kIo);
   options.allocate = [](uint64_t bytes) -> void* {
     return static_cast<char*>(std::malloc(bytes + 64)) + 8;
   };

@@ -265,6 +265,17 @@ TEST(TrainProgram, EvaluateGivesTheScoreOfTheBestCheckpoint) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NEAR(std::atof(ValueAfter(result.out, "mIoU").c_str()), best, 6e-5) << result.out;
   EXPECT_NE(result.out.find("green"), std::string::npos) << result.out;
+  // The path of GPUs, where the convolutions of evaluation are others too.
+  const auto loss = [&](const std::string& device) {
+    const ProgramResult scores =
+        RunTrainer({"evaluate", Shapes(), "--checkpoint", output + "/best.ckpt", "--threads", "1",
+                    "--json", "--device", device});
+    EXPECT_EQ(scores.exit_code, 0) << scores.err;
+    return std::atof(ValueAfter(scores.out, "\"loss\":").c_str());
+  };
+  const double expected = loss("cpu");
+  EXPECT_GT(expected, 0);
+  EXPECT_NEAR(loss("cuda-host"), expected, 1e-4);
 }
 
 TEST(TrainProgram, NotFiniteLossStopsWithStepAndRecords) {

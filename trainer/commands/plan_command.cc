@@ -6,7 +6,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "reader/base/file.h"
+#include "reader/base/text_file.h"
 #include "reader/console/json_writer.h"
 #include "reader/console/option_types.h"
 #include "reader/console/terminal.h"
@@ -131,7 +131,7 @@ void PrintJson(const std::vector<ModelConvolution>& convolutions, const PlanRepo
 Result<PlanRequest> RequestOf(const PlanOptions& options,
                               const std::vector<ModelConvolution>& convolutions) {
   PlanRequest request;
-  ASSIGN_OR_RETURN(request.device_json, ReadFile(options.device_file, kMaxDescriptionBytes));
+  ASSIGN_OR_RETURN(request.device_json, ReadTextFile(options.device_file, kMaxDescriptionBytes));
   request.device_file = options.device_file;
   request.cache_path = options.cache;
   for (const ModelConvolution& convolution : convolutions) {

@@ -23,9 +23,9 @@ void ScorerFlags::AddTo(CLI::App* app, ScorerOptions* options) {
                "Goes over each image in windows of this size and averages where they overlap");
   AddImageSize(app, "--stride", &stride_,
                "From one window to the next (default: two thirds of a window)");
-  app->add_option("--device", options->device, "auto, cpu or cuda")
+  app->add_option("--device", options->device, "auto, cpu or cuda; cuda-host as for training")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
+      ->check(CLI::IsMember({"auto", "cpu", "cuda", "cuda-host"}).description(""))
       ->type_name("NAME");
   app->add_option("--plan-cache", options->plan_cache,
                   "On a GPU: file that keeps the plans of convolutions for the next start")

@@ -22,6 +22,21 @@ void AddList(const google::protobuf::RepeatedPtrField<proto::UInt128>& part,
   }
 }
 
+void AddList(const google::protobuf::RepeatedField<double>& part,
+             google::protobuf::RepeatedField<double>* sum) {
+  while (sum->size() < part.size()) sum->Add(0);
+  for (int i = 0; i < part.size(); ++i) sum->Set(i, sum->Get(i) + part.Get(i));
+}
+
+ChannelMoments MomentsOf(long double sum, long double sum_sq, long double pixels) {
+  const long double mean = sum / pixels;
+  const long double variance = std::max(sum_sq / pixels - mean * mean, 0.0L);
+  ChannelMoments moments;
+  moments.mean = static_cast<double>(mean);
+  moments.standard_deviation = static_cast<double>(std::sqrt(variance));
+  return moments;
+}
+
 long double ToLongDouble(const proto::UInt128& value) {
   return std::ldexp(static_cast<long double>(value.high()), 64) + value.low();
 }
@@ -40,6 +55,8 @@ void AddStatistics(const proto::Statistics& part, proto::Statistics* sum) {
   sum->set_image_pixels(sum->image_pixels() + part.image_pixels());
   AddList(part.channel_sum(), sum->mutable_channel_sum());
   AddList(part.channel_sum_sq(), sum->mutable_channel_sum_sq());
+  AddList(part.channel_value_sum(), sum->mutable_channel_value_sum());
+  AddList(part.channel_value_sum_sq(), sum->mutable_channel_value_sum_sq());
   AddList(part.class_pixels(), sum->mutable_class_pixels());
   AddList(part.class_images(), sum->mutable_class_images());
   AddList(part.class_image_pixels(), sum->mutable_class_image_pixels());
@@ -48,16 +65,18 @@ void AddStatistics(const proto::Statistics& part, proto::Statistics* sum) {
 }
 
 std::vector<ChannelMoments> MomentsOfChannels(const proto::Statistics& statistics) {
-  const int channels = std::min(statistics.channel_sum_size(), statistics.channel_sum_sq_size());
+  const bool floats = statistics.channel_value_sum_size() > 0;
+  const int channels =
+      floats ? std::min(statistics.channel_value_sum_size(), statistics.channel_value_sum_sq_size())
+             : std::min(statistics.channel_sum_size(), statistics.channel_sum_sq_size());
   std::vector<ChannelMoments> moments(channels);
   const long double pixels = statistics.image_pixels();
   if (pixels == 0) return moments;
   for (int i = 0; i < channels; ++i) {
-    const long double mean = ToLongDouble(statistics.channel_sum(i)) / pixels;
-    const long double mean_square = ToLongDouble(statistics.channel_sum_sq(i)) / pixels;
-    const long double variance = std::max(mean_square - mean * mean, 0.0L);
-    moments[i].mean = static_cast<double>(mean);
-    moments[i].standard_deviation = static_cast<double>(std::sqrt(variance));
+    moments[i] = floats ? MomentsOf(statistics.channel_value_sum(i),
+                                    statistics.channel_value_sum_sq(i), pixels)
+                        : MomentsOf(ToLongDouble(statistics.channel_sum(i)),
+                                    ToLongDouble(statistics.channel_sum_sq(i)), pixels);
   }
   return moments;
 }

@@ -1,7 +1,7 @@
 // Arithmetic on proto::Statistics: adding up shards, mean and standard deviation.
 //
-// The messages hold integers only, so sums do not depend on the order of adding. Pure functions;
-// safe for concurrent use.
+// The messages hold integers, whose sums do not depend on the order of adding; but those of f32
+// images do, in their last bits. Pure functions; safe for concurrent use.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct ChannelMoments {
   double standard_deviation = 0;
 };
 
-// Per channel; zeros when no pixel was counted.
+// Per channel; zeros when no pixel was counted, nothing when no channel was.
 std::vector<ChannelMoments> MomentsOfChannels(const proto::Statistics& statistics);
 
 }  // namespace shardmill

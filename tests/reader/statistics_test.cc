@@ -96,5 +96,23 @@ TEST(MomentsOfChannels, NoPixelsGiveZeros) {
   EXPECT_EQ(moments[0].standard_deviation, 0);
 }
 
+TEST(Statistics, SumsOfFloatsAreAddedAndGiveMoments) {
+  proto::Statistics first, second;
+  first.set_image_pixels(3);
+  first.add_channel_value_sum(3e-4);
+  first.add_channel_value_sum_sq(5e-8);
+  second.set_image_pixels(1);
+  for (const double value : {1e-4, -2.5}) {
+    second.add_channel_value_sum(value);
+    second.add_channel_value_sum_sq(value * value);
+  }
+  AddStatistics(second, &first);
+  const std::vector<ChannelMoments> moments = MomentsOfChannels(first);
+  ASSERT_EQ(moments.size(), 2u);
+  EXPECT_DOUBLE_EQ(moments[0].mean, 1e-4);
+  EXPECT_DOUBLE_EQ(moments[0].standard_deviation, std::sqrt(6e-8 / 4 - 1e-8));
+  EXPECT_DOUBLE_EQ(moments[1].mean, -0.625);
+}
+
 }  // namespace
 }  // namespace shardmill

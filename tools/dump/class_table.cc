@@ -113,7 +113,8 @@ std::string ChannelTable(const std::vector<NamedStatistics>& splits, bool colore
   for (const NamedStatistics& split : splits) {
     columns.push_back({"mean " + EscapeControl(split.name), kRight});
     columns.push_back({"std " + EscapeControl(split.name), kRight});
-    channels = std::max(channels, split.statistics->channel_sum_size());
+    channels = std::max({channels, split.statistics->channel_sum_size(),
+                         split.statistics->channel_value_sum_size()});
   }
   if (channels == 0) return "";
   TextTable table(columns);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -40,6 +41,34 @@ class Comparison {
     }
   }
 
+  // Sums of floats differ in their last bits when their parts are added in another order; `scale`
+  // is how large all of the parts are.
+  void FloatSum(const std::string& what, double manifest, double counted, double scale) {
+    constexpr double kTolerance = 1e-9;
+    if (std::abs(manifest - counted) <= kTolerance * scale) return;
+    char text[80];
+    std::snprintf(text, sizeof text, "%.9g in the manifest, %.9g in the records", manifest,
+                  counted);
+    differences_.push_back(what + ": " + text);
+  }
+
+  void FloatSums(const proto::Statistics& manifest, const proto::Statistics& counted) {
+    const auto at = [](const google::protobuf::RepeatedField<double>& list, int i) {
+      return i < list.size() ? list.Get(i) : 0.0;
+    };
+    const int channels =
+        std::max(manifest.channel_value_sum_size(), counted.channel_value_sum_size());
+    for (int i = 0; i < channels; ++i) {
+      const double squares = at(counted.channel_value_sum_sq(), i);
+      const std::string channel = " of channel " + std::to_string(i);
+      FloatSum("sum" + channel, at(manifest.channel_value_sum(), i),
+               at(counted.channel_value_sum(), i),
+               std::sqrt(squares * static_cast<double>(counted.image_pixels())));
+      FloatSum("sum of squares" + channel, at(manifest.channel_value_sum_sq(), i), squares,
+               squares);
+    }
+  }
+
   void Classes(const RecordSchema& schema, const std::string& what,
                const google::protobuf::RepeatedField<uint64_t>& manifest,
                const google::protobuf::RepeatedField<uint64_t>& counted) {
@@ -63,7 +92,11 @@ std::vector<std::string> CompareStatistics(const RecordSchema& schema,
                                            const proto::Statistics& counted) {
   Comparison comparison;
   comparison.Number("records", manifest.records(), counted.records());
-  comparison.Number("image pixels", manifest.image_pixels(), counted.image_pixels());
+  // Sets of f32 need not have sums.
+  if (counted.channel_value_sum_size() == 0 || manifest.channel_value_sum_size() > 0) {
+    comparison.Number("image pixels", manifest.image_pixels(), counted.image_pixels());
+    comparison.FloatSums(manifest, counted);
+  }
   comparison.Sums("sum", manifest.channel_sum(), counted.channel_sum());
   comparison.Sums("sum of squares", manifest.channel_sum_sq(), counted.channel_sum_sq());
   comparison.Classes(schema, "pixels", manifest.class_pixels(), counted.class_pixels());

@@ -86,6 +86,30 @@ void CountChannels(const Tensor& tensor, const Rows& rows, proto::Statistics* st
   statistics->set_image_pixels(PixelsOf(rows));
 }
 
+// In the order of packing, so that the sums of a record are the same.
+void CountFloatChannels(const Tensor& tensor, const Rows& rows, proto::Statistics* statistics) {
+  const int64_t width = tensor.shape[1];
+  const int64_t channels = tensor.shape.size() == 3 ? tensor.shape[2] : 1;
+  std::vector<double> sum(channels), sum_sq(channels);
+  for (size_t y = 0; y < rows.size(); ++y) {
+    const uint8_t* row =
+        tensor.bytes.data() + (y * width + rows[y].begin) * channels * sizeof(float);
+    for (uint32_t x = rows[y].begin; x < rows[y].end; ++x) {
+      for (int64_t channel = 0; channel < channels; ++channel, row += sizeof(float)) {
+        float value;
+        std::memcpy(&value, row, sizeof(float));
+        sum[channel] += value;
+        sum_sq[channel] += double{value} * value;
+      }
+    }
+  }
+  for (int64_t channel = 0; channel < channels; ++channel) {
+    statistics->add_channel_value_sum(sum[channel]);
+    statistics->add_channel_value_sum_sq(sum_sq[channel]);
+  }
+  statistics->set_image_pixels(PixelsOf(rows));
+}
+
 void CountLabelMap(const LabelMap& label, const Rows& rows, int classes,
                    proto::Statistics* statistics) {
   std::vector<uint64_t> counts(classes);
@@ -122,9 +146,10 @@ Status CountImage(const FieldSpec& spec, const Tensor& tensor, const proto::Reco
                   proto::Statistics* statistics) {
   if (tensor.shape.size() != 2 && tensor.shape.size() != 3) return OkStatus();
   ASSIGN_OR_RETURN(const Rows rows, SourceRows(meta, tensor.shape[0], tensor.shape[1]));
-  // Sums of other types are not kept: the manifest holds integers only.
+  // Sums of other types are not kept.
   if (spec.dtype == DType::kU8) CountChannels<uint8_t>(tensor, rows, statistics);
   if (spec.dtype == DType::kU16) CountChannels<uint16_t>(tensor, rows, statistics);
+  if (spec.dtype == DType::kF32) CountFloatChannels(tensor, rows, statistics);
   return OkStatus();
 }
 

@@ -178,9 +178,6 @@ Status PackJob::MakePackPlan() {
   RETURN_IF_ERROR(problems);
   ASSIGN_OR_RETURN(const SetSizes sizes, FindSetSizes(set, options_, threads_));
   if (!sizes.sizes.empty()) AddNote(SizesNote(sizes));
-  if (options_.bands.has_value() && sizes.raster.dtype == DType::kF32) {
-    AddNote("mean and standard deviation are not kept for bands of f32");
-  }
   if (sizes.array.has_value() && sizes.array->without_numbers > 0) {
     AddNote(EmptyArraysNote(*sizes.array));
   }

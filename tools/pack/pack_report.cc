@@ -122,12 +122,16 @@ const SplitResult& MomentsSplit(const PackResult& result) {
 std::string MomentsText(const PackReport& report) {
   const SplitResult& split = MomentsSplit(report.written->result);
   if (report.plan->holds_arrays) return "";
+  const bool floats = split.statistics.channel_value_sum_size() > 0;  // of any magnitude
+  const char* const form = floats ? " %.4g" : " %.2f";
   std::string mean, deviation;
   for (const ChannelMoments& moments : MomentsOfChannels(split.statistics)) {
-    mean += Format(" %.2f", moments.mean);
-    deviation += Format(" %.2f", moments.standard_deviation);
+    mean += Format(form, moments.mean);
+    deviation += Format(form, moments.standard_deviation);
   }
-  return "  mean of " + split.name + " (R G B):" + mean + ", standard deviation:" + deviation +
+  if (mean.empty()) return "";
+  const char* const channels = report.options->bands.has_value() ? "" : " (R G B)";
+  return "  mean of " + split.name + channels + ":" + mean + ", standard deviation:" + deviation +
          "\n";
 }
 
@@ -150,7 +154,7 @@ uint64_t PaddingPixels(const PackReport& report) {
     shown += split.statistics.image_pixels();
   }
   const uint64_t all = report.written->result.records() * report.plan->window.pixels();
-  return shown == 0 || all < shown ? 0 : all - shown;  // those of bands of f32 are not counted
+  return shown == 0 || all < shown ? 0 : all - shown;
 }
 
 std::string PaddingText(const PackReport& report) {

@@ -97,5 +97,24 @@ TEST_F(RecountTest, DifferencesAreNamed) {
   EXPECT_THAT(differences[2], testing::HasSubstr("images of class 3"));
 }
 
+// The order of adding may change the last bits of such sums, but no more.
+TEST_F(RecountTest, SumsOfFloatsAreComparedToRounding) {
+  proto::Statistics counted;
+  counted.set_image_pixels(100);
+  counted.add_channel_value_sum(-50);
+  counted.add_channel_value_sum_sq(400);
+  proto::Statistics manifest = counted;
+  const auto compare = [&] { return CompareStatistics(set_->schema(), manifest, counted); };
+  manifest.set_channel_value_sum(0, -50 - 1e-8);
+  EXPECT_TRUE(compare().empty());
+  manifest.set_channel_value_sum(0, -50 - 1e-6);
+  ASSERT_EQ(compare().size(), 1u);
+  EXPECT_THAT(compare()[0], testing::HasSubstr("sum of channel 0: -50.000001 in the manifest"));
+  manifest.set_channel_value_sum_sq(0, 401);
+  EXPECT_EQ(compare().size(), 2u);
+  manifest = proto::Statistics();
+  EXPECT_TRUE(compare().empty());
+}
+
 }  // namespace
 }  // namespace shardmill

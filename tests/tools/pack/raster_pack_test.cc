@@ -102,6 +102,17 @@ TEST_F(RasterPackTest, FloatsWithoutDataAreFilledAndIgnored) {
   }
   EXPECT_EQ(FirstValues("train/a.tif", 5), (Values{0, 255, 0, 255, 0}));
   EXPECT_EQ(manifest_.fields(0).dtype(), proto::F32);
+  const proto::Statistics& statistics = manifest_.splits(0).statistics();
+  EXPECT_EQ(statistics.image_pixels(), 20u * 18);
+  EXPECT_EQ(statistics.channel_sum_size(), 0);
+  ASSERT_EQ(statistics.channel_value_sum_size(), 5);
+  ASSERT_EQ(statistics.channel_value_sum_sq_size(), 5);
+  for (int band = 0; band < 5; ++band) {
+    const double value = band + 0.25, filled = 20 * 18 - 2;
+    EXPECT_EQ(statistics.channel_value_sum(band), filled * value);
+    EXPECT_EQ(statistics.channel_value_sum_sq(band), filled * value * value);
+  }
+  EXPECT_NE(out_.find("mean of train: 0.2486 1.243"), std::string::npos) << out_;
   EXPECT_NE(out_.find("converted: pixels without data filled with 0 and ignored, 1 image"),
             std::string::npos)
       << out_;

@@ -22,6 +22,7 @@
 #include "trainer/comm/run_job.h"
 #include "trainer/commands/local_ranks.h"
 #include "trainer/config/config.h"
+#include "trainer/cuda/driver.h"
 #include "trainer/logs/console.h"
 #include "trainer/training/auto_batch.h"
 #include "trainer/training/rank_facts.h"
@@ -261,6 +262,16 @@ Result<int> TrainOnRanks(const TrainOptions& options, const TrainRequest& reques
   return EndJob(ranks, OkStatus(), Known::kOnAllRanks);
 }
 
+// Each rank would say the same, and the starter of the ranks more.
+Status CheckGpus(int gpus) {
+  const std::string option = "--gpus " + std::to_string(gpus);
+  const auto driver = FindCudaDriver();
+  if (!driver.ok()) return driver.status().WithContext(option);
+  if (driver->devices >= gpus) return OkStatus();
+  return UnavailableError(option + ": this host has " + std::to_string(driver->devices) +
+                          (driver->devices == 1 ? " GPU" : " GPUs"));
+}
+
 // Returns where there is nothing to start.
 Status StartLocalRanks(const TrainOptions& options, proto::TrainConfig* given) {
   if (options.gpus == 0) return OkStatus();
@@ -275,6 +286,7 @@ Status StartLocalRanks(const TrainOptions& options, proto::TrainConfig* given) {
   }
   given->set_device("cuda");
   if (options.gpus == 1) return OkStatus();
+  RETURN_IF_ERROR(CheckGpus(options.gpus));
   ASSIGN_OR_RETURN(const std::vector<std::string> words, OwnWords());
   return BecomeRanks(options.gpus, WordsOfRanks(words));
 }

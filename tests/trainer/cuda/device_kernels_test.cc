@@ -3,6 +3,8 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "tests/trainer/cuda/operation_suite.h"
@@ -22,10 +24,18 @@ bool HasDevice() {
   return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
 }
 
+// Ends a test where a device is required.
+bool LacksDevice() {
+  if (HasDevice()) return false;
+  const char* const required = std::getenv("REQUIRE_GPU");
+  EXPECT_TRUE(required == nullptr || std::string(required) != "1") << "no GPU";
+  return true;
+}
+
 using HostKernelOps = KernelOps<HostKernelBackend>;
 
 TEST(DeviceKernels, AgreeWithTheSameKernelsOnTheHost) {
-  if (!HasDevice()) GTEST_SKIP() << "no GPU";
+  if (LacksDevice()) GTEST_SKIP() << "no GPU";
   for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
     const double tolerance = type == ElementType::kF32 ? kNormTolerance : kBfloat16Tolerance;
     for (const Shape& shape : {Shape{1, 5, 7, 3}, Shape{2, 9, 6, 17}, Shape{4, 32, 40, 64}}) {
@@ -39,7 +49,7 @@ TEST(DeviceKernels, AgreeWithTheSameKernelsOnTheHost) {
 }
 
 TEST(DeviceKernels, StepsHaveTheBitsOfTheSameKernelsOnTheHost) {
-  if (!HasDevice()) GTEST_SKIP() << "no GPU";
+  if (LacksDevice()) GTEST_SKIP() << "no GPU";
   for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
     PlainDeviceOps device(type);
     HostKernelOps host(type, KernelOrder::kAscending);
@@ -76,7 +86,7 @@ std::vector<float> RunSteps(StepGraph* graph) {
 }
 
 TEST(DeviceKernels, CapturedStepsHaveTheBitsOfEagerOnes) {
-  if (!HasDevice()) GTEST_SKIP() << "no GPU";
+  if (LacksDevice()) GTEST_SKIP() << "no GPU";
   const auto runtime = CreateDeviceRuntime();
   StepGraph graph(runtime.get());
   const std::vector<float> captured = RunSteps(&graph);

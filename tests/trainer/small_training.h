@@ -47,11 +47,15 @@ struct Samples {
 
   ImageBatch images() const { return {pixels.data(), ImageType::kU8, shape}; }
   LabelBatch labels() const {
+    if (!shares.empty()) {
+      return {shares.data(), LabelType::kOneHotF32, shape.n, shape.h, shape.w, nullptr, kClasses};
+    }
     return {classes.data(), LabelType::kIndexU8, shape.n, shape.h, shape.w, nullptr};
   }
 
   Shape shape;
   std::vector<uint8_t> pixels, classes;
+  std::vector<float> shares;  // of each class; empty: the classes are the labels
 };
 
 inline GraphOptions PixelOptions() {

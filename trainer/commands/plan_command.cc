@@ -64,7 +64,21 @@ const char* PhaseName(const ConvolutionShape& shape) {
   return shape.forward_only ? "evaluation" : "training";
 }
 
-void PrintTable(const std::vector<ModelConvolution>& convolutions, const PlanReport& report) {
+// What a row of the report is about.
+struct PlannedLayer {
+  ModelConvolution convolution;
+  MathMode math;
+};
+
+// Of one pass: its workspace, if it has a plan or needs one.
+std::string PassText(const ConvolutionShape& shape, const PlanRow& row, int pass) {
+  if (shape.forward_only && pass > 0) return "";
+  if (!row.status.ok()) return "no plan";
+  const bool is_data = pass == static_cast<int>(ConvolutionPass::kBackwardData);
+  return is_data && shape.zero_channels > 0 ? "not needed" : BytesText(row.workspace_bytes[pass]);
+}
+
+void PrintTable(const std::vector<PlannedLayer>& layers, const PlanReport& report) {
   using Align = TextTable::Align;
   TextTable table({{"layer", Align::kLeft},
                    {"math", Align::kLeft},
@@ -73,45 +87,51 @@ void PrintTable(const std::vector<ModelConvolution>& convolutions, const PlanRep
                    {"forward", Align::kRight},
                    {"data gradient", Align::kRight},
                    {"weight gradient", Align::kRight}});
-  for (const PlanRow& row : report.rows) {
-    const ModelConvolution& convolution = convolutions[row.shape];
-    std::vector<std::string> cells = {EscapeControl(convolution.layer), MathModeName(row.math)};
-    cells.push_back(PhaseName(convolution.shape));
-    cells.push_back(EndingText(convolution.shape, row));
-    for (int pass = 0; pass < 3; ++pass) {
-      const bool is_wanted = pass == 0 || !convolution.shape.forward_only;
-      cells.push_back(!is_wanted        ? ""
-                      : row.status.ok() ? BytesText(row.workspace_bytes[pass])
-                                        : "no plan");
-    }
+  bool rounds_gradients = false;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const PlanRow& row = report.rows[i];
+    const ConvolutionShape& shape = layers[i].convolution.shape;
+    std::vector<std::string> cells = {EscapeControl(layers[i].convolution.layer),
+                                      MathModeName(layers[i].math), PhaseName(shape),
+                                      EndingText(shape, row)};
+    for (int pass = 0; pass < 3; ++pass) cells.push_back(PassText(shape, row, pass));
     table.AddRow(std::move(cells));
+    rounds_gradients = rounds_gradients || row.rounds_gradient;
   }
   std::printf("%s", table.ToString(0, WantsColor(stdout)).c_str());
+  if (rounds_gradients) {
+    std::printf(
+        "bf16: weight gradients are rounded to bf16 once: cuDNN has no plan for f32 ones\n");
+  }
   std::printf("%s, %s: %s plans built, %s from the cache; the table shows their workspaces\n",
               EscapeControl(report.device).c_str(), report.library.c_str(),
               FormatCount(static_cast<uint64_t>(report.numbers.built)).c_str(),
               FormatCount(static_cast<uint64_t>(report.numbers.loaded)).c_str());
 }
 
-void PrintRow(const ModelConvolution& convolution, const PlanRow& row, JsonWriter* json) {
+void PrintRow(const PlannedLayer& layer, const PlanRow& row, JsonWriter* json) {
+  const ConvolutionShape& shape = layer.convolution.shape;
   json->BeginObject();
-  json->Key("layer").String(convolution.layer);
-  json->Key("math").String(MathModeName(row.math));
-  json->Key("phase").String(PhaseName(convolution.shape));
-  json->Key("bias").Bool(convolution.shape.bias);
+  json->Key("layer").String(layer.convolution.layer);
+  json->Key("math").String(MathModeName(layer.math));
+  json->Key("phase").String(PhaseName(shape));
+  json->Key("input_channels").Number(shape.input.c);
+  json->Key("padding_channels").Number(shape.zero_channels);
+  json->Key("bias").Bool(shape.bias);
   json->Key("bias_fused").Bool(row.adds_bias);
-  json->Key("activation").Bool(convolution.shape.activation != Activation::kNone);
+  json->Key("activation").Bool(shape.activation != Activation::kNone);
   json->Key("activation_fused").Bool(row.activates);
+  json->Key("weight_gradient_rounded").Bool(row.rounds_gradient);
   json->Key("found").Bool(row.status.ok());
   json->Key("workspace_bytes").BeginArray();
-  for (int pass = 0; pass < (convolution.shape.forward_only ? 1 : 3); ++pass) {
+  for (int pass = 0; pass < (shape.forward_only ? 1 : 3); ++pass) {
     json->Number(row.workspace_bytes[pass]);
   }
   json->EndArray();
   json->EndObject();
 }
 
-void PrintJson(const std::vector<ModelConvolution>& convolutions, const PlanReport& report) {
+void PrintJson(const std::vector<PlannedLayer>& layers, const PlanReport& report) {
   JsonWriter json;
   json.BeginObject();
   json.Key("device").String(report.device);
@@ -122,42 +142,60 @@ void PrintJson(const std::vector<ModelConvolution>& convolutions, const PlanRepo
   for (const ConvolutionPass pass : kPasses) json.String(PassName(pass));
   json.EndArray();
   json.Key("convolutions").BeginArray();
-  for (const PlanRow& row : report.rows) PrintRow(convolutions[row.shape], row, &json);
+  for (size_t i = 0; i < layers.size(); ++i) PrintRow(layers[i], report.rows[i], &json);
   json.EndArray();
   json.EndObject();
   std::printf("%s", json.Take().c_str());
 }
 
-Result<PlanRequest> RequestOf(const PlanOptions& options,
-                              const std::vector<ModelConvolution>& convolutions) {
+// Of a phase, layers in order, for each the modes in order. How images are padded depends on the
+// mode.
+Status AddLayers(const PlanOptions& options, const ModelSpec& spec, Phase phase,
+                 std::vector<PlannedLayer>* layers) {
+  const Shape images = {static_cast<int64_t>(options.batch), options.images.height,
+                        options.images.width, spec.input_channels};
+  const std::vector<MathMode> modes = ModesOf(options.math);
+  std::vector<std::vector<ModelConvolution>> of_modes;
+  for (const MathMode mode : modes) {
+    ASSIGN_OR_RETURN(std::vector<ModelConvolution> convolutions,
+                     ConvolutionsOf(spec, images, phase, ImageChannelMultiple(mode)));
+    of_modes.push_back(std::move(convolutions));
+  }
+  for (size_t layer = 0; !modes.empty() && layer < of_modes.front().size(); ++layer) {
+    for (size_t mode = 0; mode < modes.size(); ++mode) {
+      layers->push_back({of_modes[mode][layer], modes[mode]});
+    }
+  }
+  return OkStatus();
+}
+
+Result<PlanRequest> RequestOf(const PlanOptions& options, const std::vector<PlannedLayer>& layers) {
   PlanRequest request;
   ASSIGN_OR_RETURN(request.device_json, ReadTextFile(options.device_file, kMaxDescriptionBytes));
   request.device_file = options.device_file;
   request.cache_path = options.cache;
-  for (const ModelConvolution& convolution : convolutions) {
-    request.shapes.push_back(convolution.shape);
+  for (const PlannedLayer& layer : layers) {
+    request.convolutions.push_back({layer.convolution.shape, layer.math});
   }
-  request.modes = ModesOf(options.math);
   request.deterministic = options.deterministic;
   return request;
 }
 
 Result<int> RunPlan(const PlanOptions& options) {
   ASSIGN_OR_RETURN(const ModelSpec spec, SpecOf(options.model));
-  const Shape images = {static_cast<int64_t>(options.batch), options.images.height,
-                        options.images.width, spec.input_channels};
-  ASSIGN_OR_RETURN(auto convolutions, ConvolutionsOf(spec, images, Phase::kTraining));
-  ASSIGN_OR_RETURN(const auto evaluated, ConvolutionsOf(spec, images, Phase::kEvaluation));
-  convolutions.insert(convolutions.end(), evaluated.begin(), evaluated.end());
-  ASSIGN_OR_RETURN(const PlanRequest request, RequestOf(options, convolutions));
+  std::vector<PlannedLayer> layers;
+  for (const Phase phase : {Phase::kTraining, Phase::kEvaluation}) {
+    RETURN_IF_ERROR(AddLayers(options, spec, phase, &layers));
+  }
+  ASSIGN_OR_RETURN(const PlanRequest request, RequestOf(options, layers));
   ASSIGN_OR_RETURN(const CudaPlugin* plugin, OpenCudaPlugin());
   ASSIGN_OR_RETURN(const PlanReport report, plugin->prepare_plans(request));
   if (!report.note.empty()) std::fprintf(stderr, "note: %s\n", report.note.c_str());
-  options.json ? PrintJson(convolutions, report) : PrintTable(convolutions, report);
-  for (const PlanRow& row : report.rows) {
-    if (row.status.ok()) continue;
-    return UnavailableError("layer \"" + convolutions[row.shape].layer +
-                            "\": " + row.status.message());
+  options.json ? PrintJson(layers, report) : PrintTable(layers, report);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if (report.rows[i].status.ok()) continue;
+    return UnavailableError("layer \"" + layers[i].convolution.layer +
+                            "\": " + report.rows[i].status.message());
   }
   return kExitDone;
 }

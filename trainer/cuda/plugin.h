@@ -23,24 +23,28 @@ inline constexpr char kCudaPluginFile[] = "libshardmill_cuda.so";
 inline constexpr char kCudaPluginEntry[] = "ShardmillCudaPlugin";
 
 // Raise it whenever anything below changes.
-constexpr uint32_t kCudaPluginVersion = 7;
+constexpr uint32_t kCudaPluginVersion = 8;
+
+struct PlannedConvolution {
+  ConvolutionShape shape;
+  MathMode math = MathMode::kF32;
+};
 
 // Plans to be prepared for a device that need not be there.
 struct PlanRequest {
   std::string device_json;
   std::string device_file;  // where that is from, for messages
   std::string cache_path;   // empty: nothing is kept
-  std::vector<ConvolutionShape> shapes;
-  std::vector<MathMode> modes;
+  std::vector<PlannedConvolution> convolutions;
   bool deterministic = false;
 };
 
 struct PlanRow {
-  int shape = 0;  // of the request
-  MathMode math = MathMode::kF32;
-  // By ConvolutionPass: the bytes of workspace; of a shape for forward only just the first.
+  // By ConvolutionPass: the bytes of workspace; of a shape for forward only just the first, and 0
+  // of the data gradient of padded images, which there is not.
   int64_t workspace_bytes[3] = {};
   bool adds_bias = false, activates = false;  // the forward plan does
+  bool rounds_gradient = false;               // of the weights, to bf16
   Status status;                              // not OK: there are no plans
 };
 
@@ -53,7 +57,7 @@ struct PlanNumbers {
 struct PlanReport {
   std::string device, library;
   std::string note;           // why the file was not taken; may be empty
-  std::vector<PlanRow> rows;  // shapes in order, for each the modes in order
+  std::vector<PlanRow> rows;  // of each convolution of the request
   PlanNumbers numbers;
 };
 

@@ -13,6 +13,7 @@ PlanRow RowOf(const Result<ConvolutionPlanSet>& set) {
   if (!set.ok()) return row;
   row.adds_bias = set->AddsBias();
   row.activates = set->Activates();
+  row.rounds_gradient = set->RoundsGradient();
   for (int i = 0; i < 3; ++i) {
     if (set->plans[i] != nullptr) row.workspace_bytes[i] = set->plans[i]->workspace_bytes();
   }
@@ -34,17 +35,12 @@ Result<PlanReport> PreparePlans(const PlanRequest& request) {
   }
   ConvolutionPlans plans(std::move(device), &cache);
   bool was_saved = false;
-  for (size_t i = 0; i < request.shapes.size(); ++i) {
-    for (const MathMode math : request.modes) {
-      PlanRow row =
-          RowOf(ConvolutionPlanSet::Find(request.shapes[i], math, request.deterministic, &plans));
-      row.shape = static_cast<int>(i);
-      row.math = math;
-      report.rows.push_back(std::move(row));
-      // A file that cannot be written is told of before the rest is made for it.
-      if (!was_saved && plans.counts().built > 0) RETURN_IF_ERROR(cache.Save());
-      was_saved |= plans.counts().built > 0;
-    }
+  for (const PlannedConvolution& convolution : request.convolutions) {
+    report.rows.push_back(RowOf(ConvolutionPlanSet::Find(convolution.shape, convolution.math,
+                                                         request.deterministic, &plans)));
+    // A file that cannot be written is told of before the rest is made for it.
+    if (!was_saved && plans.counts().built > 0) RETURN_IF_ERROR(cache.Save());
+    was_saved |= plans.counts().built > 0;
   }
   report.numbers = {plans.counts().built, plans.counts().loaded, plans.counts().refused};
   RETURN_IF_ERROR(cache.Save());

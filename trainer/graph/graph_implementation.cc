@@ -166,12 +166,17 @@ Status Graph::Implementation::StageImages(const ImageBatch& images) {
   ASSIGN_OR_RETURN(const void* data, staged_images_.Stage(ops_, *stream_, images.data, bytes));
   RETURN_IF_ERROR(StageBatch(images));
   void* const input = Current().images();
+  const Shape& shape = Current().input_shape();
   RETURN_IF_ERROR(Timed(&images_time_, [&] {
+    if (shape.c != images.shape.c) {
+      return ops_->NormalizePaddedImages(*stream_, images.shape, images.type, data, ImageMean(),
+                                         InverseDeviation(), shape.c, input);
+    }
     return ops_->NormalizeImages(*stream_, images.shape, images.type, data, ImageMean(),
                                  InverseDeviation(), input);
   }));
   if (!context_.IsPadded(images.shape)) return OkStatus();
-  return ops_->ZeroPadding(*stream_, images.shape, context_.lengths, input);
+  return ops_->ZeroPadding(*stream_, shape, context_.lengths, input);
 }
 
 // What layers know of the batch.

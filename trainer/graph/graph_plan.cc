@@ -21,8 +21,23 @@ Result<std::unique_ptr<GraphPlan>> GraphPlan::Create(const ResolvedModel* model,
   return plan;
 }
 
+// Padded where nothing but convolutions reads the images: what else would see channels that are
+// none.
+Shape GraphPlan::PaddedInput(const Shape& images) const {
+  for (const ResolvedLayer& layer : model_->layers) {
+    const std::vector<int>& inputs = layer.inputs;
+    if (std::find(inputs.begin(), inputs.end(), 0) == inputs.end()) continue;
+    if (layer.spec.kind != LayerKind::kConvolution || layer.spec.groups > 1) return images;
+  }
+  const int64_t multiple = context_->ops->image_channel_multiple();
+  Shape padded = images;
+  padded.c = (images.c + multiple - 1) / multiple * multiple;
+  return padded;
+}
+
 Status GraphPlan::PrepareLayers(const Shape& images) {
-  shapes_ = {images};
+  images_ = images;
+  shapes_ = {PaddedInput(images)};
   fusions_ = context_->fuses ? FuseLayers(*model_, phase_) : std::vector<LayerFusion>(Layers());
   for (int i = 0; i < Layers(); ++i) {
     if (IsFoldedInVain(i)) Unfuse(i, &fusions_);
@@ -37,7 +52,9 @@ Status GraphPlan::PrepareLayers(const Shape& images) {
 
 bool GraphPlan::IsFoldedInVain(int number) const {
   const ResolvedLayer& layer = model_->layers[number];
-  return fusions_[number].norm >= 0 && !FoldingPays(layer.spec, shapes_[layer.inputs.front()]);
+  const int input = layer.inputs.front();
+  return fusions_[number].norm >= 0 &&
+         !FoldingPays(layer.spec, input == 0 ? images_ : shapes_[input]);
 }
 
 Result<std::unique_ptr<Layer>> GraphPlan::PrepareLayerOf(int number) const {
@@ -50,7 +67,7 @@ Result<std::unique_ptr<Layer>> GraphPlan::PrepareLayerOf(int number) const {
   if (layer.pool_layer >= 0) {
     place.inputs.push_back(shapes_[model_->layers[layer.pool_layer].inputs.front()]);
   }
-  if (layer.spec.kind == LayerKind::kCropToImages) place.inputs.push_back(shapes_.front());
+  if (layer.spec.kind == LayerKind::kCropToImages) place.inputs.push_back(images_);
   return PrepareLayer(layer.spec, layer.parameters, place, context_);
 }
 

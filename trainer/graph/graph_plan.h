@@ -28,7 +28,9 @@ class GraphPlan {
   // moved.
   void Bind(void* arena);
 
-  const Shape& images_shape() const { return shapes_.front(); }
+  const Shape& images_shape() const { return images_; }
+  // Of images(): the same, or with channels behind that are 0, as the op table likes them.
+  const Shape& input_shape() const { return shapes_.front(); }
   const Shape& logits_shape() const { return shapes_.back(); }
   Phase phase() const { return phase_; }
   // Whether sequences of unequal length may go through the layers: each keeps the number of frames,
@@ -70,6 +72,7 @@ class GraphPlan {
   Status PrepareLayers(const Shape& images);
   Result<std::unique_ptr<Layer>> PrepareLayerOf(int layer) const;
   bool IsFoldedInVain(int layer) const;
+  Shape PaddedInput(const Shape& images) const;
   void PlaceValues();
   void PlaceGradients();
   void PlaceGradientsOfInputs(int layer);
@@ -91,6 +94,7 @@ class GraphPlan {
   const ResolvedModel* model_;
   const LayerContext* context_;
   Phase phase_;
+  Shape images_;
   ArenaPlan arena_;
   std::vector<LayerFusion> fusions_;
   std::vector<Run> runs_;

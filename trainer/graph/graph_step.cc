@@ -24,6 +24,7 @@ bool GraphStep::CanBeCaptured(std::string* why) const {
 
 Stream& GraphStep::stream() const { return *graph_.stream_; }
 void* GraphStep::input() const { return graph_.Current().images(); }
+const Shape& GraphStep::input_shape() const { return graph_.Current().input_shape(); }
 const void* GraphStep::arena() const { return graph_.arena_.data(); }
 int64_t GraphStep::arena_bytes() const { return graph_.arena_.bytes(); }
 const void* GraphStep::logits() const { return graph_.Current().logits(); }
@@ -52,7 +53,7 @@ Status GraphStep::Forward(int layer) {
   GraphPlan& plan = graph_.Current();
   if (layer == 0 && context.IsPadded(plan.images_shape())) {
     RETURN_IF_ERROR(
-        graph_.ops_->ZeroPadding(stream(), plan.images_shape(), context.lengths, plan.images()));
+        graph_.ops_->ZeroPadding(stream(), plan.input_shape(), context.lengths, plan.images()));
   }
   return plan.Forward(layer);
 }

@@ -31,7 +31,9 @@ class GraphStep {
   bool CanBeCaptured(std::string* why) const;
 
   Stream& stream() const;
-  void* input() const;        // for the normalised images, of the shape of Begin
+  void* input() const;  // for the normalised images
+  // The shape of Begin, or with more channels, to be 0.
+  const Shape& input_shape() const;
   const void* arena() const;  // moves when Begin plans for more than ever before
   int64_t arena_bytes() const;
   // Of the last Forward and Loss, also those of Graph: where they lie in memory of the op table.

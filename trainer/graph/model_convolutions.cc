@@ -12,7 +12,10 @@ namespace {
 // Notes what it is asked to prepare, in order. The layers that it serves are never run.
 class ConvolutionRecorder : public ReferenceOps {
  public:
-  ConvolutionRecorder() : ReferenceOps(ElementType::kF32) {}
+  explicit ConvolutionRecorder(int64_t image_channel_multiple)
+      : ReferenceOps(ElementType::kF32), multiple_(image_channel_multiple) {}
+
+  int64_t image_channel_multiple() const override { return multiple_; }
 
   Result<std::unique_ptr<ConvolutionOp>> PrepareConvolution(
       const ConvolutionShape& shape) override {
@@ -22,6 +25,7 @@ class ConvolutionRecorder : public ReferenceOps {
   const std::vector<ConvolutionShape>& shapes() const { return shapes_; }
 
  private:
+  int64_t multiple_;
   std::vector<ConvolutionShape> shapes_;
 };
 
@@ -33,10 +37,10 @@ bool IsConvolution(const ResolvedLayer& layer) {
 }  // namespace
 
 Result<std::vector<ModelConvolution>> ConvolutionsOf(const ModelSpec& spec, const Shape& images,
-                                                     Phase phase) {
+                                                     Phase phase, int64_t image_channel_multiple) {
   ParameterStore store;
   ASSIGN_OR_RETURN(const ResolvedModel model, ResolveModel(spec, &store));
-  ConvolutionRecorder recorder;
+  ConvolutionRecorder recorder(image_channel_multiple);
   LayerContext context;
   context.ops = &recorder;
   context.parameters = &store;

@@ -17,9 +17,11 @@ struct ModelConvolution {
   bool needs_data_gradient = false;  // in training; not the first layers
 };
 
-// In the order of the layers, with what forward ends in: see FuseLayers. InvalidArgument when the
-// model is not sound or the images are too small for it.
+// In the order of the layers, with what forward ends in: see FuseLayers; for an op table with this
+// image_channel_multiple. InvalidArgument when the model is not sound or the images are too small
+// for it.
 Result<std::vector<ModelConvolution>> ConvolutionsOf(const ModelSpec& model, const Shape& images,
-                                                     Phase phase = Phase::kTraining);
+                                                     Phase phase = Phase::kTraining,
+                                                     int64_t image_channel_multiple = 1);
 
 }  // namespace shardmill

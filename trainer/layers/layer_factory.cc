@@ -143,6 +143,9 @@ Result<std::unique_ptr<Layer>> PrepareConvolution(const LayerSpec& spec,
                                                   const LayerPlace& place,
                                                   const LayerContext* context) {
   ConvolutionShape shape = ConvolutionShapeOf(spec, place.inputs.front());
+  // Of padded images the weights know nothing.
+  const ParameterInfo& weight = context->parameters->parameters()[parameters.weight];
+  shape.zero_channels = shape.input.c - weight.dims[3] * spec.groups;
   shape.activation = place.fusion.activation;
   shape.forward_only = place.phase == Phase::kEvaluation;
   if (place.norm == nullptr) return ConvolutionLayer::Create(shape, parameters, context);

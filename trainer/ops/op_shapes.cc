@@ -69,7 +69,7 @@ Shape ConvolutionShape::Output() const {
 }
 
 int64_t ConvolutionShape::WeightElements() const {
-  return out_channels * window.kernel_h * window.kernel_w * (input.c / groups);
+  return out_channels * window.kernel_h * window.kernel_w * (WeightChannels() / groups);
 }
 
 Status ConvolutionShape::Check() const {
@@ -80,6 +80,12 @@ Status ConvolutionShape::Check() const {
     return InvalidArgumentError("the number of groups (" + std::to_string(groups) +
                                 ") must divide the input channels (" + std::to_string(input.c) +
                                 ") and the output channels (" + std::to_string(out_channels) + ")");
+  }
+  if (zero_channels < 0 || zero_channels >= input.c ||
+      (zero_channels > 0 && (groups > 1 || transposed))) {
+    return InvalidArgumentError("of " + std::to_string(input.c) + " input channels " +
+                                std::to_string(zero_channels) +
+                                " cannot be padding, nor any in groups or where it is transposed");
   }
   return CheckOutput(input, Output());
 }

@@ -25,8 +25,8 @@ enum class Activation { kNone, kRelu, kRelu6 };
 // The largest value that an activation lets pass; infinity when there is none.
 double ActivationCeiling(Activation activation);
 
-// Weights are [out_channels, kernel_h, kernel_w, input.c / groups] for both directions. The
-// transposed convolution maps an input element to the window of outputs that a convolution with
+// Weights are [out_channels, kernel_h, kernel_w, WeightChannels() / groups] for both directions.
+// The transposed convolution maps an input element to the window of outputs that a convolution with
 // the same numbers would have read for it.
 struct ConvolutionShape {
   Shape input;
@@ -38,8 +38,13 @@ struct ConvolutionShape {
   // What forward ends in, behind the bias. The gradients are those of what stands before it.
   Activation activation = Activation::kNone;
   bool forward_only = false;  // nobody will ask for gradients
+  // So many of the last channels of the input are zero in every pixel and have no weights: images
+  // that were padded. Such a convolution has no data gradient, and is neither transposed nor in
+  // groups.
+  int64_t zero_channels = 0;
 
   Shape Output() const;
+  int64_t WeightChannels() const { return input.c - zero_channels; }
   int64_t WeightElements() const;
   // InvalidArgument when a number is out of range or the output would be empty.
   Status Check() const;

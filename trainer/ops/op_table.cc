@@ -4,6 +4,11 @@
 
 namespace shardmill {
 
+Status OpTable::NormalizePaddedImages(Stream&, const Shape&, ImageType, const void*, const float*,
+                                      const float*, int64_t, void*) {
+  return InternalError("this op table pads no images");
+}
+
 DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept
     : ops_(std::exchange(other.ops_, nullptr)),
       data_(std::exchange(other.data_, nullptr)),

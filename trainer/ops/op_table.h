@@ -39,7 +39,8 @@ class ConvolutionOp {
  public:
   virtual ~ConvolutionOp() = default;
   virtual int64_t WorkspaceBytes() const = 0;  // enough for each of the three
-  // y = activation(convolution + bias). `bias` is null when the shape has none.
+  // y = activation(convolution + bias). `bias` is null when the shape has none. There is no
+  // BackwardData where channels are padding.
   virtual Status Forward(Stream& stream, const void* x, const void* weights, const void* bias,
                          void* y, void* workspace) = 0;
   virtual Status BackwardData(Stream& stream, const void* dy, const void* weights, void* dx,
@@ -153,6 +154,13 @@ class OpTable {
   virtual Status NormalizeImages(Stream& stream, const Shape& shape, ImageType type,
                                  const void* images, const float* mean,
                                  const float* inverse_deviation, void* y) = 0;
+  // Convolutions of images are faster where these have a multiple of so many channels: the graph
+  // then pads them by NormalizePaddedImages, and says so in ConvolutionShape::zero_channels.
+  virtual int64_t image_channel_multiple() const { return 1; }
+  // The same as NormalizeImages, into y of `channels` channels, of which the last ones become 0.
+  virtual Status NormalizePaddedImages(Stream& stream, const Shape& shape, ImageType type,
+                                       const void* images, const float* mean,
+                                       const float* inverse_deviation, int64_t channels, void* y);
 
   virtual Result<std::unique_ptr<ConvolutionOp>> PrepareConvolution(
       const ConvolutionShape& shape) = 0;

@@ -32,6 +32,11 @@ void RunElementwise(SuiteTensors* t, const Shape& shape) {
   Succeed(ops.NormalizeImages(t->stream(), shape, ImageType::kU8, t->Integers<uint8_t>(size, 256),
                               mean, scale, y));
   t->Keep("normalised", y, size);
+  const int64_t padded = (shape.c + 8) / 8 * 8;
+  void* wide = t->Output(shape.Pixels() * padded);
+  Succeed(ops.NormalizePaddedImages(t->stream(), shape, ImageType::kU8,
+                                    t->Integers<uint8_t>(size, 256), mean, scale, padded, wide));
+  t->Keep("normalised and padded", wide, shape.Pixels() * padded);
 }
 
 void RunChannels(SuiteTensors* t, const Shape& shape) {

@@ -243,6 +243,25 @@ TEST_F(StepOpsTest, InputIsCroppedTurnedNormalisedAndPadded) {
   }
 }
 
+// Shares move as the class ids that they were made of.
+TEST_F(StepOpsTest, SharesMoveAsClassIds) {
+  InputBatch stored(5, 7, 3), batch(4, 6, 3);
+  stored.call.rows = nullptr;
+  ASSERT_TRUE(steps_.PrepareInput(*stream_, stored.call).ok());
+  batch.rows[0].top = -1;
+  batch.rows[0].flip_horizontal = true;
+  batch.rows[1].left = 3;
+  batch.rows[1].flip_vertical = true;
+  ASSERT_TRUE(steps_.PrepareInput(*stream_, batch.call).ok());
+  Floats moved(batch.one_hot.size(), 77.0f);
+  batch.call.labels.type = LabelType::kOneHotF32;
+  batch.call.labels.labels = stored.one_hot.data();
+  batch.call.labels.moved = nullptr;
+  batch.call.labels.one_hot = moved.data();
+  ASSERT_TRUE(steps_.PrepareInput(*stream_, batch.call).ok());
+  EXPECT_EQ(moved, batch.one_hot);
+}
+
 // All four changes at once; the contrast turns around the mean of what the window shows.
 TEST_F(StepOpsTest, ColoursChangeAsInTheLoader) {
   const ColorChange change = {60, 700, 1300, 20000};
@@ -269,6 +288,26 @@ TEST_F(StepOpsTest, ColoursChangeAsInTheLoader) {
   expected.insert(expected.end(), shown.begin(), shown.end());
   EXPECT_EQ(Floats(batch.y.begin() + 27, batch.y.end()), expected);
   EXPECT_EQ(batch.y[0], batch.Pixel(0, 0, 0, 0)) << "the other row is as it was";
+}
+
+TEST_F(StepOpsTest, PaddedImagesAreThoseOfTheInputKernel) {
+  InputBatch batch(5, 7, 8);
+  batch.call.rows = nullptr;
+  ASSERT_TRUE(steps_.PrepareInput(*stream_, batch.call).ok());
+  Floats bare(2 * 5 * 7 * 3), padded(batch.y.size(), 55.0f);
+  ASSERT_TRUE(backend_
+                  .NormalizeImages(*stream_, batch.call.source, ImageType::kU8, batch.pixels.data(),
+                                   batch.mean.data(), batch.factor.data(), bare.data())
+                  .ok());
+  ASSERT_TRUE(backend_
+                  .NormalizePaddedImages(*stream_, batch.call.source, ImageType::kU8,
+                                         batch.pixels.data(), batch.mean.data(),
+                                         batch.factor.data(), 8, padded.data())
+                  .ok());
+  EXPECT_EQ(padded, batch.y);
+  for (size_t i = 0; i < padded.size(); ++i) {
+    EXPECT_EQ(padded[i], i % 8 < 3 ? bare[i / 8 * 3 + i % 8] : 0.0f) << i;
+  }
 }
 
 TEST_F(StepOpsTest, InputOfBf16IsTheRoundedInput) {

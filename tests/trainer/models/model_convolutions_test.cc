@@ -93,6 +93,48 @@ TEST(ConvolutionsOf, RowsOfABatchAndPaddingOfSequencesDecideNothing) {
   EXPECT_EQ(Folded(*spec, {200, 1, 3000, 24}), of_short);
 }
 
+TEST(ConvolutionsOf, ImagesArePaddedWhereNothingButConvolutionsReadsThem) {
+  const auto first_of = [](const char* model, int64_t channels, int64_t multiple) {
+    const auto spec = BuildModel(*FindModel(model), {channels, 12, 0, 0});
+    SHARDMILL_CHECK(spec.ok());
+    const auto convolutions =
+        ConvolutionsOf(*spec, {2, 64, 64, channels}, Phase::kTraining, multiple);
+    SHARDMILL_CHECK(convolutions.ok());
+    EXPECT_EQ((*convolutions)[1].shape.zero_channels, 0);
+    return convolutions->front().shape;
+  };
+  ConvolutionShape first = first_of("unet", 3, 8);
+  EXPECT_EQ(first.input, (Shape{2, 64, 64, 8}));
+  EXPECT_EQ(first.zero_channels, 5);
+  EXPECT_EQ(first.WeightElements(), first.out_channels * 3 * 3 * 3);
+  EXPECT_TRUE(first.Check().ok());
+  first = first_of("resnet18", 1, 4);
+  EXPECT_EQ(first.input.c, 4);
+  EXPECT_EQ(first.zero_channels, 3);
+  EXPECT_EQ(first_of("unet", 8, 8).zero_channels, 0);
+  EXPECT_EQ(first_of("unet", 3, 1).input.c, 3);
+  // ENet begins with a pool of the images beside a convolution.
+  EXPECT_EQ(first_of("enet", 3, 8).input.c, 3);
+  EXPECT_EQ(first_of("enet", 3, 8).zero_channels, 0);
+}
+
+TEST(ConvolutionShape, PaddingInGroupsOrTransposedIsInvalidArgument) {
+  ConvolutionShape shape = {{1, 8, 8, 8}, 8, SquareWindow(3, 1, 1)};
+  shape.zero_channels = 4;
+  EXPECT_TRUE(shape.Check().ok());
+  ConvolutionShape wrong = shape;
+  wrong.groups = 2;
+  EXPECT_EQ(wrong.Check().code(), StatusCode::kInvalidArgument);
+  wrong = shape;
+  wrong.transposed = true;
+  EXPECT_EQ(wrong.Check().code(), StatusCode::kInvalidArgument);
+  for (const int64_t channels : {-1, 8, 9}) {
+    wrong = shape;
+    wrong.zero_channels = channels;
+    EXPECT_EQ(wrong.Check().code(), StatusCode::kInvalidArgument) << channels;
+  }
+}
+
 TEST(ConvolutionsOf, ImagesThatAreTooSmallAreInvalidArgument) {
   const auto spec = BuildModel(*FindModel("unet"), {3, 12, 0, 0});
   ASSERT_TRUE(spec.ok());

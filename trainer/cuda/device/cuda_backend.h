@@ -61,6 +61,7 @@ class CudaBackend : public DeviceOpTable {
   Status CopyFromHost(Stream& stream, const void* host, int64_t bytes, void* memory) override;
   Status CopyToHost(Stream& stream, const void* memory, int64_t bytes, void* host) override;
   Status SetZero(Stream& stream, int64_t bytes, void* memory) override;
+  int64_t image_channel_multiple() const override { return ImageChannelMultiple(parts_.math); }
   // New plans are kept in the cache's file at once, where that can be written.
   Result<std::unique_ptr<ConvolutionOp>> PrepareConvolution(const ConvolutionShape& shape) override;
 

@@ -36,6 +36,7 @@ class CudaConvolution : public ConvolutionOp {
 
   Status BackwardData(Stream& stream, const void* dy, const void* weights, void* dx,
                       void* workspace) override {
+    SHARDMILL_CHECK(shape_.zero_channels == 0);
     const Scratch scratch = Place(workspace);
     ConvolutionAddresses addresses = Grids(dx, dy, scratch);
     ASSIGN_OR_RETURN(addresses.weights, WeightsForDnn(stream, weights, scratch));
@@ -46,11 +47,11 @@ class CudaConvolution : public ConvolutionOp {
                          void* workspace) override {
     const Scratch scratch = Place(workspace);
     ConvolutionAddresses addresses = Grids(x, dy, scratch);
-    addresses.weights = NeedsCopy<float>() ? scratch.weights : dweights;
+    addresses.weights = CopiesGradient() ? scratch.weights : dweights;
     RETURN_IF_ERROR(Run(stream, ConvolutionPass::kBackwardWeights, addresses));
-    if (NeedsCopy<float>()) {
-      const WeightsFromDnnKernel<T, float> move = {order_, scratch.weights, As<float>(dweights)};
-      RETURN_IF_ERROR(backend_.Launch(stream, shape_.WeightElements(), move));
+    if (CopiesGradient()) {
+      RETURN_IF_ERROR(plans_.RoundsGradient() ? MoveGradient<T>(stream, scratch, dweights)
+                                              : MoveGradient<float>(stream, scratch, dweights));
     }
     if (dbias == nullptr) return OkStatus();
     return SumChannels(backend_, stream, shape_.Output(), As<T>(dy), As<float>(dbias), workspace);
@@ -72,22 +73,29 @@ class CudaConvolution : public ConvolutionOp {
   // Parts of the workspace: cuDNN's own, and copies in its order and type.
   struct Scratch {
     void* dnn = nullptr;
-    T* weights = nullptr;
+    void* weights = nullptr;  // or their gradients
     T* bias = nullptr;
     int64_t bytes = 0;
   };
 
-  // Whether what the op table has as U differs from what cuDNN takes.
+  // Plans that write f32 may give way to those that round to bf16.
+  bool CopiesGradient() const { return order_.ChangesPlaces() || sizeof(T) != sizeof(float); }
+  // Weights as cuDNN has them.
+  int64_t DnnElements() const { return plans_.problems[0].WeightElements(); }
+
+  // U: of the gradients that cuDNN wrote.
   template <typename U>
-  bool NeedsCopy() const {
-    return order_.transposed || sizeof(U) != sizeof(T);
+  Status MoveGradient(Stream& stream, const Scratch& scratch, void* dweights) {
+    const WeightsFromDnnKernel<U, float> move = {order_, As<U>(scratch.weights),
+                                                 As<float>(dweights)};
+    return backend_.Launch(stream, shape_.WeightElements(), move);
   }
 
   Scratch Place(void* workspace) const {
     WorkspaceParts parts(workspace);
     Scratch scratch;
     scratch.dnn = parts.Take<char>(plans_.workspace_bytes);
-    scratch.weights = parts.Take<T>(NeedsCopy<float>() ? shape_.WeightElements() : 0);
+    scratch.weights = parts.Take<float>(CopiesGradient() ? DnnElements() : 0);
     scratch.bias = parts.Take<T>(shape_.bias ? shape_.out_channels : 0);
     scratch.bytes = parts.bytes();
     return scratch;
@@ -103,8 +111,12 @@ class CudaConvolution : public ConvolutionOp {
   }
 
   Result<const void*> WeightsForDnn(Stream& stream, const void* weights, const Scratch& scratch) {
-    if (!NeedsCopy<T>()) return weights;
-    const WeightsToDnnKernel<T, T> move = {order_, As<T>(weights), scratch.weights};
+    if (!order_.ChangesPlaces()) return weights;
+    if (shape_.zero_channels > 0) {
+      const int64_t bytes = DnnElements() * static_cast<int64_t>(sizeof(T));
+      RETURN_IF_ERROR(backend_.SetZero(stream, bytes, scratch.weights));
+    }
+    const WeightsToDnnKernel<T, T> move = {order_, As<T>(weights), As<T>(scratch.weights)};
     RETURN_IF_ERROR(backend_.Launch(stream, shape_.WeightElements(), move));
     return static_cast<const void*>(scratch.weights);
   }

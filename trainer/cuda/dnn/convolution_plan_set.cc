@@ -7,9 +7,14 @@ namespace {
 
 constexpr int kForward = static_cast<int>(ConvolutionPass::kForward);
 
-int PassesOf(const ConvolutionShape& shape) { return shape.forward_only ? 1 : 3; }
+// Padded images have no gradient.
+std::vector<int> PassesOf(const ConvolutionShape& shape) {
+  if (shape.forward_only) return {0};
+  return shape.zero_channels > 0 ? std::vector<int>{0, 2} : std::vector<int>{0, 1, 2};
+}
 
-// What does less at once than the problem, most first.
+// What does less than the problem, most first: less at once, or gradients that are rounded to
+// bf16.
 std::vector<ConvolutionProblem> LesserProblems(ConvolutionProblem problem) {
   std::vector<ConvolutionProblem> lesser;
   if (problem.activation != Activation::kNone) {
@@ -20,7 +25,17 @@ std::vector<ConvolutionProblem> LesserProblems(ConvolutionProblem problem) {
     problem.bias = false;
     lesser.push_back(problem);
   }
+  if (problem.wide_gradient) {
+    problem.wide_gradient = false;
+    lesser.push_back(problem);
+  }
   return lesser;
+}
+
+std::vector<ConvolutionProblem> WithLesser(const ConvolutionProblem& problem) {
+  std::vector<ConvolutionProblem> problems = LesserProblems(problem);
+  problems.insert(problems.begin(), problem);
+  return problems;
 }
 
 }  // namespace
@@ -32,21 +47,19 @@ std::vector<ConvolutionProblem> ForwardProblems(const ConvolutionShape& shape, M
     whole.bias = shape.bias;
     whole.activation = shape.activation;
   }
-  std::vector<ConvolutionProblem> problems = LesserProblems(whole);
-  problems.insert(problems.begin(), whole);
-  return problems;
+  return WithLesser(whole);
 }
 
 Result<ConvolutionPlanSet> ConvolutionPlanSet::Find(const ConvolutionShape& shape, MathMode math,
                                                     bool deterministic, ConvolutionPlans* plans) {
   RETURN_IF_ERROR(shape.Check());
   ConvolutionPlanSet set;
-  for (int pass = 0; pass < PassesOf(shape); ++pass) {
+  for (const int pass : PassesOf(shape)) {
     set.problems[pass] = ProblemOf(shape, static_cast<ConvolutionPass>(pass), math, deterministic);
   }
-  for (int pass = 0; pass < PassesOf(shape); ++pass) {
+  for (const int pass : PassesOf(shape)) {
     const auto problems = pass == kForward ? ForwardProblems(shape, math, deterministic)
-                                           : std::vector<ConvolutionProblem>{set.problems[pass]};
+                                           : WithLesser(set.problems[pass]);
     int taken = 0;
     ASSIGN_OR_RETURN(set.plans[pass], plans->FindFirst(problems, &taken));
     set.problems[pass] = problems[taken];

@@ -23,7 +23,8 @@ std::vector<ConvolutionProblem> ForwardProblems(const ConvolutionShape& shape, M
                                                 bool deterministic);
 
 struct ConvolutionPlanSet {
-  // By ConvolutionPass; null where the shape is for forward only. Owned by the ConvolutionPlans.
+  // By ConvolutionPass; null where the shape is for forward only, and for the data gradient of
+  // padded images. Owned by the ConvolutionPlans.
   std::array<const ExecutionPlan*, 3> plans = {};
   std::array<ConvolutionProblem, 3> problems;
   int64_t workspace_bytes = 0;  // enough for each of them, and for what Replace puts there
@@ -31,6 +32,10 @@ struct ConvolutionPlanSet {
   // What the forward plan does beside the convolution.
   bool AddsBias() const { return problems[0].bias; }
   bool Activates() const { return problems[0].activation != Activation::kNone; }
+  // Whether the gradients of the weights are rounded to bf16.
+  bool RoundsGradient() const {
+    return plans[2] != nullptr && problems[2].math == MathMode::kBf16 && !problems[2].wide_gradient;
+  }
 
   // InvalidArgument when the shape is not sound or a pass has no plan.
   static Result<ConvolutionPlanSet> Find(const ConvolutionShape& shape, MathMode math,

@@ -28,6 +28,18 @@ std::string PairText(const char* what, int64_t height, int64_t width) {
 
 }  // namespace
 
+int64_t ImageChannelMultiple(MathMode math) {
+  switch (math) {
+    case MathMode::kBf16:
+      return 8;
+    case MathMode::kTf32:
+      return 4;
+    case MathMode::kF32:
+      return 1;
+  }
+  return 1;
+}
+
 int64_t ConvolutionProblem::WeightElements() const {
   return small.c * window.kernel_h * window.kernel_w * (large.c / groups);
 }
@@ -45,6 +57,8 @@ ConvolutionProblem ProblemOf(const ConvolutionShape& shape, ConvolutionPass pass
   problem.window = shape.window;
   problem.groups = shape.groups;
   problem.deterministic = deterministic;
+  problem.wide_gradient =
+      math == MathMode::kBf16 && problem.direction == ConvolutionDirection::kWeights;
   return problem;
 }
 
@@ -63,7 +77,8 @@ std::string ProblemText(const ConvolutionProblem& problem) {
          PairText("behind", tensors.pad_behind[0], tensors.pad_behind[1]) + ":groups" +
          std::to_string(problem.groups) + (problem.bias ? ":bias" : "") +
          activations[static_cast<int>(problem.activation)] +
-         (problem.deterministic ? ":deterministic" : "");
+         (problem.deterministic ? ":deterministic" : "") +
+         (problem.wide_gradient ? ":gradient_f32" : "");
 }
 
 ConvolutionTensors TensorsOf(const ConvolutionProblem& problem) {
@@ -72,8 +87,9 @@ ConvolutionTensors TensorsOf(const ConvolutionProblem& problem) {
   ConvolutionTensors tensors;
   tensors.large = Dense(type, problem.large);
   tensors.small = Dense(type, problem.small);
-  tensors.weights = Dense(
-      type, {problem.small.c, window.kernel_h, window.kernel_w, problem.large.c / problem.groups});
+  tensors.weights =
+      Dense(problem.wide_gradient ? DnnType::kF32 : type,
+            {problem.small.c, window.kernel_h, window.kernel_w, problem.large.c / problem.groups});
   tensors.bias = Dense(type, {1, 1, 1, problem.small.c});
   tensors.pad_before = {window.pad_top, window.pad_left};
   tensors.pad_behind = {

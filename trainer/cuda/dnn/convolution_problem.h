@@ -21,10 +21,14 @@ enum class ConvolutionDirection { kToSmall, kToLarge, kWeights };
 
 // All sum in f32.
 enum class MathMode {
-  kBf16,  // bf16 in memory, weight gradients too: each is rounded once, before sums and moments
+  kBf16,  // bf16 in memory; weight gradients as ConvolutionProblem::wide_gradient says
   kTf32,  // f32 in memory, products of 10 mantissa bits
   kF32,   // f32 throughout, and no algorithm that trades accuracy for speed
 };
+
+// See OpTable::image_channel_multiple: tensor cores take channels in pieces of 16 bytes, and cuDNN
+// copies what has none before each of its passes.
+int64_t ImageChannelMultiple(MathMode math);
 
 struct ConvolutionProblem {
   ConvolutionDirection direction = ConvolutionDirection::kToSmall;
@@ -36,13 +40,17 @@ struct ConvolutionProblem {
   bool bias = false;
   Activation activation = Activation::kNone;
   bool deterministic = false;  // only plans that give the same bits every time
+  // Of kWeights with kBf16: gradients are written as they were summed, in f32. Else each is rounded
+  // to bf16 once, before it is added to others and to the moments.
+  bool wide_gradient = false;
 
   // Weights as cuDNN wants them: [small.c, kernel_h, kernel_w, large.c / groups]. Of a transposed
   // convolution with the weights of op_shapes.h, that is another order.
   int64_t WeightElements() const;
 };
 
-// REQUIRES: shape.Check() is OK. `bias` of the shape is not part of the problem.
+// REQUIRES: shape.Check() is OK. `bias` of the shape is not part of the problem. The gradients of
+// weights are wide.
 ConvolutionProblem ProblemOf(const ConvolutionShape& shape, ConvolutionPass pass, MathMode math,
                              bool deterministic);
 

@@ -11,19 +11,22 @@ namespace shardmill {
 
 // The op table has [out][tap][in / groups] for both kinds of convolution. cuDNN wants the channels
 // of the small grid first: the same for a plain convolution, [in][tap][out / groups] for a
-// transposed one.
+// transposed one. Where channels of the images are padding, cuDNN wants weights for them too,
+// zeros.
 struct WeightOrder {
   explicit WeightOrder(const ConvolutionShape& shape)
       : transposed(shape.transposed),
         taps(shape.window.kernel_h * shape.window.kernel_w),
-        in_per_group(shape.input.c / shape.groups),
+        in_per_group(shape.WeightChannels() / shape.groups),
+        zero_channels(shape.zero_channels),
         out_per_group(shape.out_channels / shape.groups) {}
   // Vectors: nothing changes its place.
   WeightOrder() = default;
 
   // Where cuDNN has the element that the op table has at `index`.
+  bool ChangesPlaces() const { return transposed || zero_channels > 0; }
   SHARDMILL_HD int64_t DnnIndex(int64_t index) const {
-    if (!transposed) return index;
+    if (!transposed) return index + index / in_per_group * zero_channels;
     const int64_t in = index % in_per_group, tap = index / in_per_group % taps;
     const int64_t out = index / in_per_group / taps;
     const int64_t small = out / out_per_group * in_per_group + in;
@@ -31,10 +34,10 @@ struct WeightOrder {
   }
 
   bool transposed = false;
-  int64_t taps = 1, in_per_group = 1, out_per_group = 1;
+  int64_t taps = 1, in_per_group = 1, zero_channels = 0, out_per_group = 1;
 };
 
-// One index: one element, at its place in the op table.
+// One index: one element, at its place in the op table. Zeros for padding are not written.
 template <typename From, typename To>
 struct WeightsToDnnKernel {
   WeightOrder order;

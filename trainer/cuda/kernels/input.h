@@ -78,9 +78,10 @@ struct WindowSumsKernel {
 
 // Labels, which may be absent.
 struct InputLabels {
-  LabelType type = LabelType::kIndexU8;  // an index type
-  const void* labels = nullptr;          // [n, source.h, source.w]; null: none
-  int64_t outside = 0;                   // the label of what lies over the edges
+  // Shares per class (kOneHotF32) are moved into `one_hot`; over the edges they are 0.
+  LabelType type = LabelType::kIndexU8;
+  const void* labels = nullptr;  // [n, source.h, source.w] (, classes); null: none
+  int64_t outside = 0;           // the label of what lies over the edges
   int64_t classes = 0;
   void* moved = nullptr;     // [n, output.h, output.w] of `type`, or null
   float* one_hot = nullptr;  // [n, output.h, output.w, classes], or null; 0 for labels of no class
@@ -151,6 +152,7 @@ struct InputKernel {
     const int64_t to = (place.n * places.shape().h + place.y) * places.shape().w + place.x;
     const int64_t at = (place.n * source.h + from.y) * source.w + from.x;
     const bool is_narrow = labels.type == LabelType::kIndexU8;
+    if (labels.type == LabelType::kOneHotF32) return MoveShares(at, to, from.inside);
     int64_t label = labels.outside;
     if (from.inside) {
       label = is_narrow ? static_cast<const uint8_t*>(labels.labels)[at]
@@ -163,6 +165,13 @@ struct InputKernel {
     }
     for (int64_t k = 0; k < labels.classes && labels.one_hot != nullptr; ++k) {
       labels.one_hot[to * labels.classes + k] = k == label ? 1.0f : 0.0f;
+    }
+  }
+
+  SHARDMILL_HD void MoveShares(int64_t at, int64_t to, bool inside) const {
+    const float* shares = static_cast<const float*>(labels.labels);
+    for (int64_t k = 0; k < labels.classes; ++k) {
+      labels.one_hot[to * labels.classes + k] = inside ? shares[at * labels.classes + k] : 0.0f;
     }
   }
 };

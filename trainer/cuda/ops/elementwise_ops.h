@@ -2,6 +2,7 @@
 #pragma once
 
 #include "trainer/cuda/kernels/elementwise.h"
+#include "trainer/cuda/kernels/input.h"
 #include "trainer/cuda/ops/kernel_backend.h"
 
 namespace shardmill {
@@ -19,6 +20,18 @@ class ElementwiseOps : public Base {
       const NormalizeImagesKernel<T> kernel = {elements, shape.c,           type,    images,
                                                mean,     inverse_deviation, As<T>(y)};
       return this->Launch(stream, GroupsOf<T>(elements), kernel);
+    });
+  }
+
+  Status NormalizePaddedImages(Stream& stream, const Shape& shape, ImageType type,
+                               const void* images, const float* mean,
+                               const float* inverse_deviation, int64_t channels, void* y) override {
+    return WithKernelType(this->element_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const Places<T> places({shape.n, shape.h, shape.w, channels});
+      const InputKernel<T> kernel = {
+          shape, places, type, images, nullptr, nullptr, 0, mean, inverse_deviation, {}, As<T>(y)};
+      return this->Launch(stream, places.Count(), kernel);
     });
   }
 

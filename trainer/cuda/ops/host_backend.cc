@@ -49,9 +49,15 @@ class WidenedConvolution : public ConvolutionOp {
 
   Status BackwardWeights(Stream& stream, const void* x, const void* dy, void* dweights, void* dbias,
                          void* workspace) override {
-    return op_->BackwardWeights(stream, Widened(x, shape_.input.Elements()).data(),
-                                Widened(dy, shape_.Output().Elements()).data(), dweights, dbias,
-                                workspace);
+    RETURN_IF_ERROR(op_->BackwardWeights(stream, Widened(x, shape_.input.Elements()).data(),
+                                         Widened(dy, shape_.Output().Elements()).data(), dweights,
+                                         dbias, workspace));
+    // As on a GPU: see ConvolutionProblem::wide_gradient.
+    auto* const gradients = static_cast<float*>(dweights);
+    for (int64_t i = 0; i < shape_.WeightElements(); ++i) {
+      gradients[i] = Rounded<Bfloat16>(gradients[i]);
+    }
+    return OkStatus();
   }
 
  private:

@@ -99,6 +99,9 @@ class SimulatedBackend : public DeviceOpTable {
   Status SetZero(Stream& stream, int64_t bytes, void* memory) override {
     return runtime_->SetZero(Handle(stream), bytes, memory);
   }
+  int64_t image_channel_multiple() const override {
+    return element_type() == ElementType::kBf16 ? 8 : 4;
+  }
   Result<std::unique_ptr<ConvolutionOp>> PrepareConvolution(
       const ConvolutionShape& shape) override {
     ASSIGN_OR_RETURN(std::unique_ptr<ConvolutionOp> op, host_->PrepareConvolution(shape));

@@ -254,7 +254,7 @@ Status DeviceStep::EnqueueInput(const StepPass& pass) {
   const LabelBatch& labels = pass.batch.rows.labels;
   InputCall call;
   call.source = stored.shape;
-  call.output = pass.images.shape;
+  call.output = step_.input_shape();
   call.type = stored.type;
   call.images = stored.data;
   call.rows = pass.batch.moves;
@@ -272,7 +272,12 @@ Status DeviceStep::EnqueueInput(const StepPass& pass) {
     call.labels.type = labels.type;
     call.labels.labels = labels.data;
     call.labels.outside = options_.outside_label;
-    call.labels.moved = moved_labels_.data();
+    call.labels.classes = labels.classes;
+    if (labels.type == LabelType::kOneHotF32) {
+      call.labels.one_hot = static_cast<float*>(moved_labels_.data());
+    } else {
+      call.labels.moved = moved_labels_.data();
+    }
     reads.push_back({labels.data, BytesOf(labels)});
     writes.push_back({moved_labels_.data(), BytesOf(pass.labels)});
   }

@@ -8,8 +8,8 @@
 namespace shardmill {
 
 bool InputMoves::CanDo(const Augment& augment, const DataTask& task) {
-  if (!augment.IsOn() || augment.Scales() || task.sequences || !task.soft_field.empty() ||
-      task.image.h == 0 || task.image.w == 0) {
+  if (!augment.IsOn() || augment.Scales() || task.sequences || task.image.h == 0 ||
+      task.image.w == 0) {
     return false;
   }
   // Gray images change their brightness and contrast by a map of one channel, which it has not.

@@ -16,7 +16,7 @@ namespace shardmill {
 
 class InputMoves {
  public:
-  // Whether the kernel can do all of it: it does not scale, and moves class ids only.
+  // Whether the kernel can do all of it: it does not scale.
   static bool CanDo(const Augment& augment, const DataTask& task);
 
   // REQUIRES: CanDo.

@@ -272,6 +272,7 @@ void OnednnConvolution::CreateWeights(const Descs& d, const PrimitiveDesc& desc,
 Result<std::unique_ptr<ConvolutionOp>> OnednnOps::PrepareConvolution(
     const ConvolutionShape& shape) {
   RETURN_IF_ERROR(shape.Check());
+  if (shape.zero_channels > 0) return InternalError("images are not padded for oneDNN");
   auto convolution = std::make_unique<OnednnConvolution>();
   try {
     if (shape.transposed) {

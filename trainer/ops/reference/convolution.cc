@@ -147,6 +147,7 @@ class ReferenceConvolution : public ConvolutionOp {
   }
 
   Status BackwardData(Stream&, const void* dy, const void* weights, void* dx, void*) override {
+    SHARDMILL_CHECK(shape_.zero_channels == 0);
     WithElementType(type_, [&](auto zero) {
       using T = decltype(zero);
       Sums<T>(shape_.input, /*swapped=*/true, !shape_.transposed, Elements<T>(dy),
@@ -170,7 +171,7 @@ class ReferenceConvolution : public ConvolutionOp {
   template <typename T>
   void Sums(const Shape& written, bool swapped, bool to_large, const T* read, const T* weights,
             const T* bias, T* destination) const {
-    const int64_t read_channels = swapped ? output_.c : shape_.input.c;
+    const int64_t read_channels = swapped ? output_.c : shape_.WeightChannels();
     const Weights<T> view = {weights, shape_.window, read_channels / shape_.groups,
                              written.c / shape_.groups, swapped};
     const auto sum = to_large ? SumOverSmall<T> : SumOverLarge<T>;
@@ -188,7 +189,7 @@ class ReferenceConvolution : public ConvolutionOp {
 
   template <typename T>
   void WeightSums(const T* x, const T* dy, T* dweights) const {
-    const int64_t in_per_group = shape_.input.c / shape_.groups;
+    const int64_t in_per_group = shape_.WeightChannels() / shape_.groups;
     const int64_t out_per_group = output_.c / shape_.groups;
     const Shape weights = {output_.c, shape_.window.kernel_h, shape_.window.kernel_w, in_per_group};
     ForEachElement(weights, [&](int64_t out, int64_t ky, int64_t kx, int64_t i) {

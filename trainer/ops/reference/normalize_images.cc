@@ -12,15 +12,25 @@ double PixelValue(ImageType type, const void* images, int64_t at) {
 
 }  // namespace
 
-Status ReferenceOps::NormalizeImages(Stream&, const Shape& shape, ImageType type,
+Status ReferenceOps::NormalizeImages(Stream& stream, const Shape& shape, ImageType type,
                                      const void* images, const float* mean,
                                      const float* inverse_deviation, void* y) {
+  return NormalizePaddedImages(stream, shape, type, images, mean, inverse_deviation, shape.c, y);
+}
+
+Status ReferenceOps::NormalizePaddedImages(Stream&, const Shape& shape, ImageType type,
+                                           const void* images, const float* mean,
+                                           const float* inverse_deviation, int64_t channels,
+                                           void* y) {
   WithElementType(element_type_, [&](auto zero) {
     using T = decltype(zero);
-    for (int64_t i = 0; i < shape.Elements(); ++i) {
-      const int64_t c = i % shape.c;
-      const double value = PixelValue(type, images, i);
-      Elements<T>(y)[i] = static_cast<T>((value - mean[c]) * inverse_deviation[c]);
+    for (int64_t i = 0; i < shape.Pixels() * channels; ++i) {
+      const int64_t c = i % channels;
+      T* const value = Elements<T>(y) + i;
+      *value = 0;
+      if (c >= shape.c) continue;
+      const double stored = PixelValue(type, images, i / channels * shape.c + c);
+      *value = static_cast<T>((stored - mean[c]) * inverse_deviation[c]);
     }
   });
   return OkStatus();

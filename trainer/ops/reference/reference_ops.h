@@ -19,6 +19,9 @@ class ReferenceOps : public HostOps {
 
   Status NormalizeImages(Stream& stream, const Shape& shape, ImageType type, const void* images,
                          const float* mean, const float* inverse_deviation, void* y) override;
+  Status NormalizePaddedImages(Stream& stream, const Shape& shape, ImageType type,
+                               const void* images, const float* mean,
+                               const float* inverse_deviation, int64_t channels, void* y) override;
   Result<std::unique_ptr<ConvolutionOp>> PrepareConvolution(const ConvolutionShape& shape) override;
 
   int64_t BatchNormWorkspaceBytes(const Shape&) const override { return 0; }

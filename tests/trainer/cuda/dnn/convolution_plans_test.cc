@@ -27,6 +27,13 @@ ConvolutionProblem Problem(const ConvolutionShape& shape,
   return ProblemOf(shape, pass, math, /*deterministic=*/false);
 }
 
+// What all of cuDNN's versions have.
+ConvolutionProblem NarrowProblem(ConvolutionPass pass) {
+  ConvolutionProblem problem = Problem(Example(), pass);
+  problem.wide_gradient = false;
+  return problem;
+}
+
 Status BuildWith(const ConvolutionProblem& problem, const ConvolutionTensors& tensors,
                  const DeviceDescription& device) {
   auto graph = ConvolutionGraph::Create(problem, tensors);
@@ -39,7 +46,7 @@ TEST(ConvolutionPlans, WrongSizesAndStridesHaveNoPlan) {
   const DeviceDescription device = DescribedDevice("h200");
   for (const ConvolutionPass pass : {ConvolutionPass::kForward, ConvolutionPass::kBackwardData,
                                      ConvolutionPass::kBackwardWeights}) {
-    const ConvolutionProblem problem = Problem(Example(), pass);
+    const ConvolutionProblem problem = NarrowProblem(pass);
     const ConvolutionTensors right = TensorsOf(problem);
     ASSERT_TRUE(BuildWith(problem, right, device).ok());
 
@@ -71,6 +78,39 @@ TEST(ConvolutionPlans, OddConvolutionsHavePlans) {
         EXPECT_LE(set->plans[0]->workspace_bytes(), set->workspace_bytes);
       }
     }
+  }
+}
+
+// cuDNN copies three channels to eight by itself, in each pass and into its workspace.
+TEST(ConvolutionPlans, PaddedImagesOfBf16AreNotCopiedAgain) {
+  for (const char* const name : {"a100", "h100", "h200"}) {
+    ConvolutionPlans plans(DescribedDevice(name), nullptr);
+    ConvolutionShape bare = {{8, 352, 480, 3}, 64, SquareWindow(3, 1, 1)};
+    ConvolutionShape padded = bare;
+    padded.input.c = ImageChannelMultiple(MathMode::kBf16);
+    padded.zero_channels = padded.input.c - bare.input.c;
+    const auto without = ConvolutionPlanSet::Find(bare, MathMode::kBf16, false, &plans);
+    const auto with = ConvolutionPlanSet::Find(padded, MathMode::kBf16, false, &plans);
+    ASSERT_TRUE(without.ok() && with.ok());
+    EXPECT_GE(without->plans[0]->workspace_bytes(), padded.input.Elements() * 2) << name;
+    EXPECT_EQ(with->plans[0]->workspace_bytes(), 0) << name;
+    EXPECT_EQ(with->plans[1], nullptr) << "images have no gradient";
+    EXPECT_NE(with->plans[2], nullptr);
+    EXPECT_GE(with->workspace_bytes, with->plans[2]->workspace_bytes());
+  }
+}
+
+// What cuDNN has no plan for in f32 is rounded to bf16, and the set says which of the two it is.
+TEST(ConvolutionPlans, WeightGradientsOfBf16AreInF32WhereCudnnHasSuchAPlan) {
+  for (const char* const name : {"a100", "h100", "h200"}) {
+    ConvolutionPlans plans(DescribedDevice(name), nullptr);
+    const auto wide = plans.Find(Problem(Example(), ConvolutionPass::kBackwardWeights));
+    const auto set = ConvolutionPlanSet::Find(Example(), MathMode::kBf16, false, &plans);
+    ASSERT_TRUE(set.ok()) << set.status().ToString();
+    EXPECT_EQ(set->RoundsGradient(), !wide.ok()) << name;
+    const auto exact = ConvolutionPlanSet::Find(Example(), MathMode::kTf32, false, &plans);
+    ASSERT_TRUE(exact.ok());
+    EXPECT_FALSE(exact->RoundsGradient());
   }
 }
 
@@ -208,7 +248,8 @@ TEST(ConvolutionPlanSet, PlansThatFailGiveWayUntilNoneIsLeft) {
     EXPECT_EQ(cache.Find(key), nullptr) << key.problem;
   }
   EXPECT_FALSE(ConvolutionPlanSet::Find(ExampleWithEnd(), MathMode::kBf16, false, &plans).ok());
-  EXPECT_EQ(cache.size(), 2);  // the gradients'
+  // The gradients', and that those of the weights have no plan in f32.
+  EXPECT_EQ(cache.size(), set->RoundsGradient() ? 3 : 2);
 }
 
 // Two layers of one shape share the plan that fails.
@@ -265,7 +306,7 @@ TEST(ConvolutionPlans, SecondStartBuildsNothing) {
   std::vector<ConvolutionProblem> problems;
   for (const ConvolutionPass pass : {ConvolutionPass::kForward, ConvolutionPass::kBackwardData,
                                      ConvolutionPass::kBackwardWeights}) {
-    problems.push_back(Problem(Example(), pass));
+    problems.push_back(NarrowProblem(pass));
   }
   std::vector<int64_t> workspaces[2];
   PlanCounts counts[2];

@@ -53,6 +53,35 @@ TEST(ConvolutionProblem, TensorsAreDenseNhwcInTheOrderOfCudnn) {
   EXPECT_EQ(tensors.weights.type, DnnType::kBf16);
 }
 
+TEST(ConvolutionProblem, WeightGradientsOfBf16AreWantedInF32) {
+  ConvolutionProblem problem =
+      ProblemOf(Example(false), ConvolutionPass::kBackwardWeights, MathMode::kBf16, false);
+  EXPECT_EQ(TensorsOf(problem).weights.type, DnnType::kF32);
+  EXPECT_EQ(TensorsOf(problem).large.type, DnnType::kBf16);
+  EXPECT_EQ(TensorsOf(problem).small.type, DnnType::kBf16);
+  const std::string wide = ProblemText(problem);
+  problem.wide_gradient = false;
+  EXPECT_EQ(TensorsOf(problem).weights.type, DnnType::kBf16);
+  EXPECT_EQ(ProblemText(problem) + ":gradient_f32", wide);
+  for (const ConvolutionPass pass : {ConvolutionPass::kForward, ConvolutionPass::kBackwardData}) {
+    EXPECT_FALSE(ProblemOf(Example(false), pass, MathMode::kBf16, false).wide_gradient);
+  }
+  EXPECT_FALSE(ProblemOf(Example(false), ConvolutionPass::kBackwardWeights, MathMode::kTf32, false)
+                   .wide_gradient);
+}
+
+TEST(ConvolutionProblem, PaddedImagesHaveWeightsForTheirZeros) {
+  ConvolutionShape shape = Example(false);
+  shape.zero_channels = 5;
+  const auto problem = ProblemOf(shape, ConvolutionPass::kForward, MathMode::kBf16, false);
+  EXPECT_EQ(TensorsOf(problem).weights.sizes, (Four{4, 8, 3, 3}));
+  EXPECT_EQ(problem.WeightElements(), 4 * 3 * 3 * 8);
+  EXPECT_EQ(shape.WeightElements(), 4 * 3 * 3 * 3);
+  EXPECT_EQ(ImageChannelMultiple(MathMode::kBf16), 8);
+  EXPECT_EQ(ImageChannelMultiple(MathMode::kTf32), 4);
+  EXPECT_EQ(ImageChannelMultiple(MathMode::kF32), 1);
+}
+
 TEST(ConvolutionProblem, PaddingBehindIsThatInFrontWhereTheWindowsAreTheSame) {
   ConvolutionShape shape = Example(false);
   shape.input = {1, 8, 8, 4};

@@ -48,6 +48,30 @@ TEST(WeightOrder, OfATransposedOneHasTheInputChannelsFirst) {
   EXPECT_EQ(static_cast<int64_t>(places.size()), shape.WeightElements());
 }
 
+// Of padded images: zeros stand where there are no weights, and gradients there are not counted.
+TEST(WeightKernels, PaddedWeightsAreSpreadAndTheirGradientsGathered) {
+  ConvolutionShape shape;
+  shape.input = {1, 4, 4, 8};
+  shape.out_channels = 2;
+  shape.window = SquareWindow(3, 1, 1);
+  shape.zero_channels = 5;
+  const WeightOrder order(shape);
+  EXPECT_TRUE(order.ChangesPlaces());
+  std::vector<float> weights(shape.WeightElements()), spread(2 * 9 * 8, 0.0f);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i + 1);
+  const WeightsToDnnKernel<float, float> there = {order, weights.data(), spread.data()};
+  for (int64_t i = 0; i < shape.WeightElements(); ++i) there(i);
+  for (int64_t i = 0; i < 2 * 9 * 8; ++i) {
+    const int64_t channel = i % 8, tap = i / 8;
+    EXPECT_EQ(spread[i], channel < 3 ? static_cast<float>(tap * 3 + channel + 1) : 0.0f) << i;
+    if (channel >= 3) spread[i] = 77;
+  }
+  std::vector<float> gradients(weights.size());
+  const WeightsFromDnnKernel<float, float> back = {order, spread.data(), gradients.data()};
+  for (int64_t i = 0; i < shape.WeightElements(); ++i) back(i);
+  EXPECT_EQ(gradients, weights);
+}
+
 TEST(WeightKernels, ThereAndBackIsTheSameButForRounding) {
   const ConvolutionShape shape = Transposed();
   const int64_t count = shape.WeightElements();

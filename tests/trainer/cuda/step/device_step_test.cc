@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -69,6 +70,39 @@ TEST(DeviceStep, Bf16TrainsMasterWeightsToTheBitsOfTheHost) {
   trial.type = ElementType::kBf16;
   trial.optimizer.kind = OptimizerKind::kSgd;
   ExpectBitsOfTheHost(trial, 6);
+}
+
+// The device's network has padded images; its weights, and so its files and hashes, do not show it.
+TEST(DeviceStep, ImagesArePaddedForTheDeviceOnly) {
+  for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
+    StepTrial trial;
+    trial.type = type;
+    DeviceTrial device(trial);
+    const TrialOutcome outcome = device.Train(Batches(2));
+    const int64_t channels = type == ElementType::kBf16 ? 8 : 4;
+    EXPECT_EQ(GraphStep(&device.graph()).input_shape(), (Shape{2, 8, 16, channels}));
+    const auto host = CreateHostKernelOps(type, KernelOrder::kAscending);
+    const auto graph = MakeGraph(trial.model, host.get(), PixelOptions());
+    EXPECT_EQ(graph->parameters().parameter_elements(), device.store().parameter_elements());
+    EXPECT_EQ(graph->parameters().parameters().front().dims,
+              device.store().parameters().front().dims);
+    // An evaluation pads them too.
+    const Samples samples = BatchOf(7);
+    const TrialOutcome expected = TrainOnHost(trial, host.get(), Batches(2));
+    std::copy(expected.values.begin(), expected.values.end(), graph->parameters().values());
+    std::copy(expected.statistics.begin(), expected.statistics.end(),
+              graph->parameters().running_statistics());
+    ASSERT_TRUE(graph->parameters().NarrowValues().ok());
+    std::vector<float> logits[2];
+    int number = 0;
+    for (Graph* each : {graph.get(), &device.graph()}) {
+      ASSERT_TRUE(each->Forward(samples.images(), Phase::kEvaluation).ok());
+      logits[number].resize(each->logits_shape().Elements());
+      ASSERT_TRUE(each->ReadLogits(logits[number++].data()).ok());
+    }
+    EXPECT_EQ(logits[0], logits[1]);
+    EXPECT_EQ(outcome.values, expected.values);
+  }
 }
 
 TEST(DeviceStep, DropoutHasAnotherMaskInEachCapturedStep) {
@@ -189,10 +223,20 @@ TEST(DeviceStep, LossThatIsNotFiniteStopsTheUpdateForGood) {
   EXPECT_EQ(device.outcome().values, sound.values);
 }
 
+// Three quarters of the class that a pixel has, a quarter of the next one; every fifth pixel none.
+void MakeSoft(Samples* samples) {
+  samples->shares.assign(samples->classes.size() * kClasses, 0.0f);
+  for (size_t i = 0; i < samples->classes.size(); ++i) {
+    if (samples->classes[i] == 0) continue;
+    samples->shares[i * kClasses + samples->classes[i]] = 0.75f;
+    samples->shares[i * kClasses + (samples->classes[i] + 1) % kClasses] = 0.25f;
+  }
+}
+
 // Flips and crops by the input kernel are those of a loader.
-TEST(DeviceStep, MovedRowsTrainAsRowsThatWereMovedBefore) {
+void ExpectMovedRowsTrain(bool soft, const LossOptions& loss) {
   const Shape large = {2, 20, 28, 3}, crop = {2, 16, 24, 3};
-  const Samples stored = BatchOf(0, large);
+  Samples stored = BatchOf(0, large);
   DeviceBatch moves;
   moves.height = crop.h;
   moves.width = crop.w;
@@ -211,7 +255,12 @@ TEST(DeviceStep, MovedRowsTrainAsRowsThatWereMovedBefore) {
     moved.classes[at] = stored.classes[from];
     for (int64_t c = 0; c < 3; ++c) moved.pixels[at * 3 + c] = stored.pixels[from * 3 + c];
   }
+  if (soft) {
+    MakeSoft(&stored);
+    MakeSoft(&moved);
+  }
   StepTrial trial;
+  trial.loss = loss;
   const auto ops = CreateHostKernelOps(trial.type, KernelOrder::kAscending);
   const TrialOutcome expected = TrainOnHost(trial, ops.get(), std::vector<Samples>(5, moved));
   DeviceTrial device(trial);
@@ -220,6 +269,23 @@ TEST(DeviceStep, MovedRowsTrainAsRowsThatWereMovedBefore) {
   ASSERT_TRUE(device.Finish().ok());
   EXPECT_EQ(device.outcome().losses, expected.losses);
   EXPECT_EQ(device.outcome().values, expected.values);
+}
+
+TEST(DeviceStep, MovedRowsTrainAsRowsThatWereMovedBefore) {
+  ExpectMovedRowsTrain(/*soft=*/false, LossOptions());
+}
+
+TEST(DeviceStep, SoftLabelsMoveWithTheirRows) {
+  ExpectMovedRowsTrain(/*soft=*/true, LossOptions());
+}
+
+// Both spread each label over all classes; the device has class ids of one byte, and no more.
+TEST(DeviceStep, SmoothedLabelsAndDiceAreWorkedOutFromClassIds) {
+  LossOptions loss;
+  loss.label_smoothing = 0.1;
+  loss.dice = 0.5;
+  ExpectMovedRowsTrain(/*soft=*/false, loss);
+  ExpectMovedRowsTrain(/*soft=*/true, loss);
 }
 
 // Scored on the device: only counts come back.

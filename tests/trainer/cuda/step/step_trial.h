@@ -191,14 +191,15 @@ class DeviceTrial {
   Status Push(const Samples& samples, int64_t global_rows, DeviceBatch batch) {
     Buffer* buffer = &pinned_[static_cast<size_t>(pushed_ % pinned_.size())];
     if (buffer->lent) return InternalError("the loader has no free buffer");
-    const int64_t bytes = static_cast<int64_t>(samples.pixels.size() + samples.classes.size());
+    const LabelBatch labels = samples.labels();
+    const int64_t label_bytes = labels.n * LabelRowBytes(labels);
+    const int64_t bytes = static_cast<int64_t>(samples.pixels.size()) + label_bytes;
     SHARDMILL_CHECK(bytes <= kBufferBytes);
     device_runtime()->NoteHostAccess({"loader", {}, {{buffer->memory, bytes}}});
     std::memcpy(buffer->memory, samples.pixels.data(), samples.pixels.size());
-    std::memcpy(buffer->memory + samples.pixels.size(), samples.classes.data(),
-                samples.classes.size());
-    batch.rows = {samples.images(), samples.labels(),
-                  global_rows > 0 ? global_rows : samples.shape.n};
+    std::memcpy(buffer->memory + samples.pixels.size(), labels.data,
+                static_cast<size_t>(label_bytes));
+    batch.rows = {samples.images(), labels, global_rows > 0 ? global_rows : samples.shape.n};
     batch.rows.images.data = buffer->memory;
     batch.rows.images.step = static_cast<uint64_t>(pushed_);
     batch.rows.labels.data = buffer->memory + samples.pixels.size();

@@ -36,6 +36,8 @@ class StepEngine {
 
   // What the feed should be like: memory of the batches, and who moves the rows.
   virtual void ShapeFeed(TrainingFeedOptions*) {}
+  // Why there was no such memory, where a feed could not be opened for that; else OK.
+  virtual Status feed_failure() const { return OkStatus(); }
 
   // Does step `step`, or has it done; the report of one step, if it is time for one. `stop`: this
   // rank was asked to stop.

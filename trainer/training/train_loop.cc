@@ -202,7 +202,9 @@ Status TrainLoop::OpenFeed() {
     options.first_step = 0;
   }
   if (options.first_epoch >= options.epochs) return OkStatus();
-  ASSIGN_OR_RETURN(feed_, DataFeed::OpenTraining(setup_.dataset, setup_.task, options));
+  auto feed = DataFeed::OpenTraining(setup_.dataset, setup_.task, options);
+  RETURN_IF_ERROR(steps_->feed_failure());
+  ASSIGN_OR_RETURN(feed_, std::move(feed));
   return OkStatus();
 }
 

@@ -11,6 +11,8 @@
 #include "trainer/comm/self_communicator.h"
 #include "trainer/cuda/ops/device_op_table.h"
 #include "trainer/cuda/runtime/recording_runtime.h"
+#include "trainer/data/data_feed.h"
+#include "trainer/training/create_step_engine.h"
 #include "trainer/training/step_memory_of.h"
 
 namespace shardmill {
@@ -123,6 +125,29 @@ TEST(LargestOfThisRank, WhatOnlyTheReserveWouldHoldIsNotChosen) {
   const Status status = LargestOfThisRank(*setup).status();
   EXPECT_EQ(status.code(), StatusCode::kUnavailable);
   EXPECT_NE(status.message().find("it may fit if you ask for it"), std::string::npos);
+}
+
+// The feed knows no more than that it got none.
+TEST(StepEngine, MemoryThatCannotBePinnedIsToldInTheWordsOfTheDevice) {
+  const auto self = CreateSelfCommunicator();
+  TrainRequest request = Request(self.get(), "cuda-host");
+  request.given.set_batch(4);
+  auto setup = PrepareTraining(request);
+  ASSERT_TRUE(setup.ok()) << setup.status().ToString();
+  auto engine = CreateStepEngine(&*setup, [](const StepReport&) { return OkStatus(); });
+  ASSERT_TRUE(engine.ok()) << engine.status().ToString();
+  auto* const runtime = static_cast<RecordingRuntime*>(setup->device.device_ops->runtime());
+  runtime->set_refuse_pinned(true);
+  TrainingFeedOptions options;
+  options.split = "train";
+  options.batch = 4;
+  (*engine)->ShapeFeed(&options);
+  EXPECT_TRUE((*engine)->feed_failure().ok());
+  EXPECT_FALSE(DataFeed::OpenTraining(setup->dataset, setup->task, options).ok());
+  const Status failure = (*engine)->feed_failure();
+  EXPECT_EQ(failure.code(), StatusCode::kUnavailable);
+  EXPECT_NE(failure.message().find("no memory can be pinned"), std::string::npos)
+      << failure.message();
 }
 
 TEST(EvaluationBatch, IsThatOfAPass) {

@@ -79,7 +79,10 @@ Result<void*> RecordingRuntime::AllocateDevice(int64_t bytes) {
   return memory;
 }
 Result<void*> RecordingRuntime::AllocateShared(int64_t bytes) { return AllocateDevice(bytes); }
-Result<void*> RecordingRuntime::AllocatePinned(int64_t bytes) { return Allocate(bytes); }
+Result<void*> RecordingRuntime::AllocatePinned(int64_t bytes) {
+  if (refuse_pinned_) return UnavailableError("no memory can be pinned");
+  return Allocate(bytes);
+}
 Status RecordingRuntime::FreeDevice(void* memory) {
   const auto block = device_blocks_.find(memory);
   if (block != device_blocks_.end()) {

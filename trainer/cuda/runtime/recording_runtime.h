@@ -54,6 +54,8 @@ class RecordingRuntime : public CudaRuntime {
   void set_lost(bool lost) { lost_ = lost; }
   // The memory of the device: allocations beyond it fail.
   void set_device_bytes(int64_t bytes) { device_bytes_ = bytes; }
+  // There is no memory left to be pinned.
+  void set_refuse_pinned(bool refuse) { refuse_pinned_ = refuse; }
   int64_t graphs_launched() const { return graphs_launched_; }
   int64_t graphs_alive() const { return graphs_alive_; }  // captured and not destroyed
   // Whether the log is kept, and with it freed memory.
@@ -130,6 +132,7 @@ class RecordingRuntime : public CudaRuntime {
   bool recording_ = true;
   bool capture_is_spoiled_ = false;
   bool refuse_capture_ = false;
+  bool refuse_pinned_ = false;
   int failing_launch_ = 0, captured_launches_ = 0;
   bool pending_ = false;
   std::string hanging_;

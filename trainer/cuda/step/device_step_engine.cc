@@ -24,6 +24,7 @@ class DeviceStepEngine final : public StepEngine {
 
   Status Start();
   void ShapeFeed(TrainingFeedOptions* options) override;
+  Status feed_failure() const override { return feed_failure_; }
   Result<std::optional<StepReport>> Step(FeedBatch batch, uint64_t step, bool stop) override;
   Result<std::optional<StepReport>> Settle() override;
   double copied_seconds() const override { return std::chrono::duration<double>(copied_).count(); }
@@ -45,6 +46,7 @@ class DeviceStepEngine final : public StepEngine {
   std::deque<StepReport> reports_;    // oldest first; they keep the memory of their batches
   std::unique_ptr<DeviceStep> step_;  // after them: it waits for the copies
   std::optional<InputMoves> moves_;
+  Status feed_failure_;
   std::chrono::steady_clock::duration copied_{};
 };
 
@@ -85,9 +87,11 @@ Status DeviceStepEngine::ConnectRanks() {
 void DeviceStepEngine::ShapeFeed(TrainingFeedOptions* options) {
   CudaRuntime* const runtime = setup_.device.device_ops->runtime();
   options->slots = kLoaderSlots;
-  options->allocate = [runtime](uint64_t bytes) -> void* {
+  options->allocate = [this, runtime](uint64_t bytes) -> void* {
     const auto memory = runtime->AllocatePinned(static_cast<int64_t>(bytes));
-    return memory.ok() ? *memory : nullptr;
+    if (memory.ok()) return *memory;
+    feed_failure_ = memory.status().WithContext("memory for batches; use a smaller --batch");
+    return nullptr;
   };
   options->release = [runtime](void* memory, uint64_t) {
     if (!runtime->FreePinned(memory).ok()) return;  // the device is lost

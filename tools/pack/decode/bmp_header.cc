@@ -29,7 +29,7 @@ enum Compression : uint64_t {
 Status Damaged(const std::string& what) { return DataLossError("damaged BMP file: " + what); }
 
 Status NotRead(const std::string& what) {
-  return DataLossError("this BMP file holds " + what + ", which is not read; convert it");
+  return DataLossError("this BMP file holds " + what + ": this form is not read; convert it");
 }
 
 // The second header, in which the numbers behind its end are 0.
@@ -133,7 +133,7 @@ Status ReadPixelForm(std::string_view file, const BmpFields& fields, uint64_t he
   if (compression == kJpegInside && bits != 24) return NotRead("a JPEG file");
   if (compression == kPngInside) return NotRead("a PNG file");
   if (!has_palette && bits != 16 && bits != 24 && bits != 32) {
-    return NotRead("pixels of " + std::to_string(bits) + " bits");
+    return NotRead("pixels of " + std::to_string(bits) + " bits each");
   }
   const bool run_length =
       (compression == kRunLength8 && bits == 8) || (compression == kRunLength4 && bits == 4);

@@ -19,7 +19,7 @@ struct ColorSpace {
 };
 
 Status NotRead(const std::string& what) {
-  return DataLossError("this JPEG 2000 file has " + what + ", which is not read; convert it");
+  return DataLossError("this JPEG 2000 file has " + what + ": this form is not read; convert it");
 }
 
 // By number, or by the profile for which it stands.
@@ -99,7 +99,8 @@ Result<int> ReadJpeg2000Bits(std::string_view file) {
   if (!space.name.empty()) return NotRead(space.name);
   if (has_palette) return NotRead("a palette");
   if (components.bits < kUsualBits || components.bits > kMostBits) {
-    return NotRead("samples of " + std::to_string(components.bits) + " bits");
+    return NotRead("samples of " + std::to_string(components.bits) +
+                   (components.bits == 1 ? " bit" : " bits"));
   }
   if (components.count == 2) return NotRead("gray with an alpha channel");
   if (space.is_gray && components.count > 2) {

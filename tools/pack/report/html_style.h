@@ -31,7 +31,7 @@ td.n,th.n{text-align:right;white-space:nowrap}
  vertical-align:-2px;box-shadow:inset 0 0 0 1px rgba(0,0,0,.2)}
 .hatch{background:repeating-linear-gradient(135deg,#46464a 0 3px,#98989e 3px 6px)}
 code{font:13px/1.4 ui-monospace,"DejaVu Sans Mono",monospace;overflow-wrap:anywhere}
-.name{display:block;min-width:min(32ch,45vw)}
+.name{display:block;min-width:min(32ch,28vw)}
 ul{margin:0;padding-left:18px}
 li{overflow-wrap:anywhere}
 .warn{border-left:4px solid #e0a100}

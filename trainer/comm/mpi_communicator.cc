@@ -27,6 +27,7 @@ constexpr int64_t kMaxPieceElements = int64_t{1} << 27;
 constexpr int64_t kMaxMessageBytes = 1 << 20;
 constexpr int kDataTag = 1;
 constexpr double kTellSeconds = 1;
+constexpr double kWordSeconds = 10;  // for rank 0 to say why all leave
 // MPI's own start and end get this much more than a call, for the hosts to come up.
 constexpr double kStartSeconds = 5;
 
@@ -103,6 +104,7 @@ class MpiCommunicator final : public Communicator {
   Status Checked(const Status& status) { return status.ok() ? status : Fail(status); }
   Status Fail(const Status& status);
   void TellOthers();
+  void AwaitWordOfRank0();
   void Report(const std::string& message) const;
 
   const shardmill_mpi_table& table_;
@@ -340,9 +342,21 @@ Status MpiCommunicator::Abort(const Status& status) {
 Status MpiCommunicator::AbortTogether(const Status& status) {
   if (rank() == 0) return Abort(status);
   SHARDMILL_CHECK(!status.ok() && !closed_);
-  if (failure_.ok()) failure_ = status;
+  if (!failure_.ok()) return failure_;
+  failure_ = status;
   ThisRankPage().state = RankState::kAborted;
+  AwaitWordOfRank0();
   return failure_;
+}
+
+// Rank 0 says why the job ends and then tells the others. A rank that left before could have the
+// launcher end rank 0 before it has spoken. Where rank 0 is gone there is nothing to wait for long.
+void MpiCommunicator::AwaitWordOfRank0() {
+  Patience patience;
+  while (!watch_.failed_remotely() && patience.waited_seconds() < kWordSeconds) {
+    if (!watch_.Listen(own_).ok()) return;  // as the word itself is
+    patience.Pause();
+  }
 }
 
 // Best effort: whoever cannot be told finds out by its own deadline.

@@ -8,8 +8,9 @@
 #                                                  the NVIDIA driver, and CUDA, cuDNN and NCCL in
 #                                                  LD_LIBRARY_PATH, CUDA_HOME, /usr/local/cuda or
 #                                                  the wheels of python3's PyTorch
-# Ends with 1 when a check failed or a goal was missed, with 5 when there is no GPU to check. RESULTS
-# holds what is known after each check, so a run that is cut short leaves what it found.
+# Ends with 1 when a check failed or a goal was missed, with 2 on wrong words or an incomplete FOLDER,
+# with 5 when there is no GPU to check. RESULTS holds what is known after each check, so a run that is
+# cut short leaves what it found; that of an earlier run goes.
 set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -247,8 +248,39 @@ for path in sys.path: print(*sorted(glob.glob(path + "/nvidia/*/lib")))' 2>/dev/
   exit 5
 }
 
+usage() { sed -n '/^# usage/,/^[^#]/ s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+
+wrong_usage() {
+  usage >&2
+  exit 2
+}
+
+# A GPU does not need nvidia-smi, which containers often lack.
+name_device() {
+  timeout --kill-after=5 20 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null ||
+    { [ -e /dev/nvidiactl ] && ! command -v nvidia-smi >/dev/null && echo "a GPU, there is no nvidia-smi"; }
+}
+
+check_folder() {
+  local name absent=
+  for name in "${targets[@]##*:}" data; do
+    [ -e "$here/$name" ] || absent+=" $name"
+  done
+  [ -n "$absent" ] || return 0
+  echo "gpu_check: $here lacks$absent: collect it anew, with gpu_check.sh --collect FOLDER" >&2
+  exit 2
+}
+
+case "${1:-}" in
+--help | -h)
+  usage
+  exit
+  ;;
+--collect) [ $# -eq 2 ] || [ $# -eq 3 ] || wrong_usage ;;
+-*) wrong_usage ;;
+*) [ $# -le 1 ] || wrong_usage ;;
+esac
 if [ "${1:-}" = --collect ]; then
-  [ $# -ge 2 ] || { echo "usage: gpu_check.sh --collect FOLDER [DATASET]" >&2; exit 2; }
   collect "$(realpath -m "$2")" "${3:+$(realpath "$3")}"
   exit
 fi
@@ -260,13 +292,15 @@ most_seconds=345
 unet_rate=
 bandwidth_rows=
 export REQUIRE_GPU=1
-if ! device=$(timeout --kill-after=5 20 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null); then
+check_folder
+results=${1:-gpu_check.json}
+rm -f -- "$results"
+if ! device=$(name_device); then
   echo "gpu_check: no GPU: nvidia-smi, of the NVIDIA driver, is missing or finds none" >&2
   exit 5
 fi
 device=${device%%$'\n'*}
 find_nvidia
-results=${1:-gpu_check.json}
 write_results || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

@@ -171,12 +171,32 @@ if ! command -v compute-sanitizer >/dev/null; then
   expect_text '17 passed, 0 failed, 2 skipped'
 fi
 
-# No GPU.
+# No GPU: the results of the run before are not left for those of this one.
 EXIT=9 fake "$work/bin/nvidia-smi" ''
-rm "$work/out/results.json"
+[ -e "$work/out/results.json" ] || fail "there are no results to go"
 run 5
 expect_text 'gpu_check: no GPU'
 [ ! -e "$work/out/results.json" ] || fail "there are results without a GPU"
+
+# Words that mean nothing start nothing, and neither does a folder that was copied in part.
+asked() { # EXPECTED_EXIT WORD...
+  local expected=$1 status
+  shift
+  output=$(cd "$work/out" && PATH="$work/bin:$PATH" bash "$work/set/gpu_check.sh" "$@" 2>&1)
+  status=$?
+  [ $status -eq "$expected" ] || fail "$*: ended with $status, expected $expected"
+  [ -z "$(ls -A "$work/out")" ] || fail "$*: left $(ls -A "$work/out")"
+}
+make_folder "${scripts[@]}"
+asked 0 --help
+expect_text 'usage: gpu_check.sh --collect FOLDER [DATASET]'
+asked 2 --colect "$work/other"
+expect_text 'usage: gpu_check.sh'
+asked 2 results.json more.json
+asked 2 --collect
+rm "$work/set/kernel_bandwidth"
+asked 2
+expect_text 'lacks kernel_bandwidth: collect it anew'
 
 # A collection never replaces what it did not make.
 mkdir "$work/mine" && touch "$work/mine/file"

@@ -43,6 +43,29 @@ void Invert(SourceImage* image) {
   for (uint8_t& sample : image->samples) sample = static_cast<uint8_t>(largest - sample);
 }
 
+// Divides the colours by their alpha. Programs that call alpha so although it is not in the colours
+// leave some above their alpha: then nothing is done.
+template <typename Sample>
+void TakeAlphaOut(SourceImage* image) {
+  const auto bands = static_cast<size_t>(ChannelsOf(image->layout));
+  const size_t samples = image->size.pixels() * bands;
+  constexpr uint64_t kMost = static_cast<Sample>(~Sample{0});
+  const auto at = [&](size_t i) {
+    Sample value;
+    std::memcpy(&value, &image->samples[i * sizeof value], sizeof value);
+    return uint64_t{value};
+  };
+  for (size_t i = 0; i < samples; ++i) {
+    if (at(i) > at(i - i % bands + bands - 1)) return;
+  }
+  for (size_t i = 0; i < samples; ++i) {
+    const uint64_t alpha = at(i - i % bands + bands - 1);
+    if (alpha == 0 || i % bands == bands - 1) continue;
+    const auto value = static_cast<Sample>((at(i) * kMost + alpha / 2) / alpha);
+    std::memcpy(&image->samples[i * sizeof value], &value, sizeof value);
+  }
+}
+
 PixelLayout LayoutOf(const TiffHeader& header) {
   if (header.colors == TiffColors::kPalette) return PixelLayout::kPalette;
   if (header.colors == TiffColors::kRgb) {
@@ -89,6 +112,11 @@ Status DecodeTiffImage(std::string_view file, const TiffHeader& header, SourceIm
     Invert(image);
     const auto most = static_cast<double>((uint64_t{1} << header.bits) - 1);
     if (image->no_data.has_value()) image->no_data = most - *image->no_data;
+  }
+  const bool has_alpha =
+      image->layout == PixelLayout::kRgba || image->layout == PixelLayout::kGrayAlpha;
+  if (header.alpha_is_in_colors && has_alpha && header.bits >= 8) {
+    image->sample_bytes == 1 ? TakeAlphaOut<uint8_t>(image) : TakeAlphaOut<uint16_t>(image);
   }
   if (image->layout != PixelLayout::kPalette) return OkStatus();
   if (image->sample_bytes == 1 && image->palette.size() > 0) return OkStatus();

@@ -16,8 +16,9 @@ namespace shardmill {
 // count like a pixel more.
 Result<ImageSize> TiffSize(const TiffHeader& header, uint64_t max_pixels);
 
-// Files whose white is 0 come out with black 0. DataLoss when the file is damaged, or is no image
-// of that kind: with 2 or more than 3 bands beside alpha, floating point, or negative samples.
+// Files whose white is 0 come out with black 0, colours multiplied with alpha as they were before.
+// DataLoss when the file is damaged, or is no image of that kind: with 2 or more than 3 bands
+// beside alpha, floating point, or negative samples.
 Status DecodeTiffImage(std::string_view file, const TiffHeader& header, SourceImage* image);
 
 }  // namespace shardmill

@@ -194,6 +194,7 @@ Status TiffReader::ReadColors(TiffHeader* header) {
   uint16_t* kinds = nullptr;
   if (TIFFGetField(tiff_.get(), TIFFTAG_EXTRASAMPLES, &extra, &kinds) != 0 && extra > 0) {
     header->last_band_is_alpha = kinds[extra - 1] != EXTRASAMPLE_UNSPECIFIED;
+    header->alpha_is_in_colors = kinds[extra - 1] == EXTRASAMPLE_ASSOCALPHA;
   }
   return OkStatus();
 }

@@ -31,7 +31,8 @@ struct TiffHeader {
   TiffSamples samples = TiffSamples::kUnsigned;
   TiffColors colors = TiffColors::kGray;
   bool last_band_is_alpha = false;
-  int orientation = 1;  // 1 … 8, as EXIF counts; not applied
+  bool alpha_is_in_colors = false;  // which are said to be multiplied with it
+  int orientation = 1;              // 1 … 8, as EXIF counts; not applied
   bool broken_orientation = false;
   std::vector<uint32_t> palette;  // 0xRRGGBB
   std::optional<double> no_data;  // what GDAL's tag says stands where there is no data

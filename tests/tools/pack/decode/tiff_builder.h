@@ -18,7 +18,7 @@ struct TiffForm {
   bool deflate = false;
   bool big = false;  // BigTIFF
   int orientation = 1;
-  int extra_sample = -1;          // 0 unspecified, 2 alpha: of the last band
+  int extra_sample = -1;          // 0 unspecified, 1 alpha that is in the colours, 2 alpha
   std::vector<uint32_t> palette;  // 0xRRGGBB, one for each index
   uint32_t subfile = 0;           // 1: a smaller copy of another page
 };

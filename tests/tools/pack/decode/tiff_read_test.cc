@@ -281,6 +281,39 @@ TEST(TiffImage, SoundFilesOfOtherKindsAreNotCalledDamaged) {
   EXPECT_NE(message(WriteTiff({form}, Ramp)).find("16 bits of floating point"), std::string::npos);
 }
 
+// Straight colours, whatever the form of alpha: 60 of 120 is half of the largest value.
+TEST(TiffImage, AlphaIsTakenOutOfTheColors) {
+  for (int bits : {8, 16}) {
+    for (int photometric : {1, 2}) {
+      TiffForm form;
+      form.height = form.width = 3;
+      form.photometric = photometric;
+      form.bands = photometric == 2 ? 4 : 2;
+      form.bits = bits;
+      const int alpha_band = form.bands - 1;
+      const auto first_of = [&](int kind, TiffValues values) {
+        form.extra_sample = kind;
+        SourceImage image;
+        const Status status = ImageDecoder().Decode(WriteTiff({form}, values), 1 << 20, &image);
+        EXPECT_TRUE(status.ok()) << status.ToString();
+        EXPECT_EQ(ChannelsOf(image.layout), alpha_band + 1);
+        uint16_t wide = image.samples[0];
+        if (bits == 16) std::memcpy(&wide, image.samples.data(), sizeof wide);
+        return wide;
+      };
+      const TiffValues half = [](uint32_t, uint32_t, int band) { return band == 0 ? 60.0 : 120.0; };
+      EXPECT_EQ(first_of(1, half), bits == 8 ? 128 : 32768);
+      EXPECT_EQ(first_of(2, half), 60);
+      // Above its alpha no colour can be that was multiplied with it.
+      const TiffValues straight = [](uint32_t y, uint32_t, int band) {
+        return band == 0 && y == 2 ? 121.0 : band == 0 ? 60.0 : 120.0;
+      };
+      EXPECT_EQ(first_of(1, straight), 60);
+      EXPECT_EQ(first_of(1, [](uint32_t, uint32_t, int) { return 0.0; }), 0);
+    }
+  }
+}
+
 TEST(TiffImage, LimitOfPixelsIsAUsageError) {
   TiffForm form;
   form.height = form.width = 10;

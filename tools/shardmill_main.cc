@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
     commands.SetShareUsageError(
         [&launch](const shardmill::Status& error) { return shardmill::TellOnce(*launch, error); });
   }
+  commands.SetJsonErrors();
   shardmill::AddPackCommand(&commands);
   shardmill::AddDumpCommand(&commands);
   shardmill::AddVerifyCommand(&commands);

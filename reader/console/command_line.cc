@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "reader/base/exception_status.h"
 #include "reader/base/interrupt.h"
 #include "reader/base/out_of_memory_exit.h"
+#include "reader/console/error_json.h"
 #include "reader/console/help_formatter.h"
 #include "reader/console/terminal.h"
 
@@ -159,6 +161,9 @@ CLI::App* CommandLine::Add(const std::string& name, const std::string& descripti
 int CommandLine::Run(int argc, const char* const* argv) {
   ExitWhenOutOfMemory(app_->get_name());
   SetErrorPrefix(app_->get_name());
+  json_errors_ = json_errors_ && std::any_of(argv, argv + argc, [](const char* word) {
+                   return std::string_view(word) == "--json";
+                 });
   if (std::optional<int> code = Parse(argc, argv)) {
     return *code == kExitDone ? Report(FlushOutput()) : *code;
   }
@@ -262,6 +267,7 @@ int CommandLine::ReportUsageError(const std::string& message) {
   } else if (silent_) {
     return kExitDone;  // see SetSilent
   }
+  if (json_errors_) std::fputs(ErrorJson("", error).c_str(), stdout);
   std::fprintf(stderr, "%s%s\n", ErrorPrefix().c_str(), error.message().c_str());
   return ExitCode(error);
 }

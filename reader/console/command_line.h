@@ -64,6 +64,10 @@ class CommandLine {
   // are printed all the same.
   void SetSilent() { silent_ = true; }
 
+  // For programs whose commands with --json print their errors as objects: usage errors are printed
+  // so too, on stdout beside the message on stderr, when --json is among the words.
+  void SetJsonErrors() { json_errors_ = true; }
+
   // For processes that wait for each other: `share` gets each usage error and tells the others.
   // What it returns is the end of this process: its exit code, or the error to print.
   using ShareUsageError = std::function<Result<int>(const Status& error)>;
@@ -104,6 +108,7 @@ class CommandLine {
   std::string first_word_;  // where it names no command and the default one is taken
   std::set<const CLI::Option*> may_be_empty_;
   bool silent_ = false;
+  bool json_errors_ = false;
   ShareUsageError share_usage_error_;
 };
 

@@ -10,7 +10,8 @@
 
 namespace shardmill {
 
-// {"path", "status": "NOT_FOUND", "exit_code", "error"}; `path` is what the command was to work on.
+// {"path", "status": "NotFound", "exit_code", "error"}; `path` is what the command was to work
+// on, or empty.
 std::string ErrorJson(const std::string& path, const Status& status);
 
 }  // namespace shardmill

@@ -70,6 +70,18 @@ TEST_F(CommandLineTest, EmptyTextIsNoValueUnlessTheOptionMayBeEmpty) {
   EXPECT_EQ(runs_, 1);
 }
 
+TEST_F(CommandLineTest, UsageErrorIsAnObjectTooWhereJsonIsAmongTheWords) {
+  EXPECT_EQ(Run({"pack", "x", "--size", "2x3", "--json"}), 2);
+  EXPECT_EQ(out_, "");
+  commands_.SetJsonErrors();
+  EXPECT_EQ(Run({"pack", "x", "--size", "2x3", "--json"}), 2);
+  EXPECT_NE(out_.find("\"exit_code\": 2"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("unknown option '--size'"), std::string::npos) << out_;
+  EXPECT_NE(error_.find("unknown option '--size'"), std::string::npos) << error_;
+  EXPECT_EQ(Run({"pack", "x", "--size", "2x3"}), 2);
+  EXPECT_EQ(out_, "");
+}
+
 TEST_F(CommandLineTest, RepeatedOptionIsNamed) {
   EXPECT_EQ(Run({"pack", "x", "--resize", "2x3", "--resize", "4x5"}), 2);
   EXPECT_NE(error_.find("option --resize is given 2 times; give it once"), std::string::npos)

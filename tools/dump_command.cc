@@ -135,7 +135,7 @@ void AddSheet(CLI::App* dump, DumpState* state) {
               RunDumpSheet);
   AddSplit(verb, state, "the first one");
   AddUnsigned(verb, "--count", &state->options.count, kMostCells,
-              "Records, evenly spaced over the split");
+              "Records, evenly spaced over the split: 1 to " + std::to_string(kMostCells));
   AddPictureOptions(verb, state);
 }
 

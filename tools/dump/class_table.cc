@@ -37,7 +37,7 @@ std::vector<TextTable::Column> ClassColumns(const std::vector<NamedStatistics>& 
     columns.push_back({EscapeControl(split.name), kRight});
   }
   for (const NamedStatistics& split : splits) {
-    columns.push_back({"images " + EscapeControl(split.name), kRight});
+    columns.push_back({"records " + EscapeControl(split.name), kRight});
   }
   return columns;
 }
@@ -61,7 +61,7 @@ void AddClassRow(const RecordSchema& schema, const ClassPalette& palette, int id
 }
 
 void AddIgnoreRow(uint32_t ignore, const std::vector<NamedStatistics>& splits, TextTable* table) {
-  std::vector<std::string> row = {"", std::to_string(ignore), "(ignored, of all)", ""};
+  std::vector<std::string> row = {"", std::to_string(ignore), "(ignored, of all but padding)", ""};
   for (const NamedStatistics& split : splits) {
     const uint64_t ignored = split.statistics->ignore_pixels();
     row.push_back(DescribeShare(ignored, ignored + Labelled(*split.statistics)));
@@ -87,7 +87,7 @@ void WriteCounts(const char* key, const List& counts, JsonWriter* json) {
 
 std::string ClassTableTitle(const RecordSchema& schema) {
   return FormatCount(schema.classes.size()) + " classes and their share of " +
-         (CountsPixels(schema) ? "labelled pixels" : "labelled images");
+         (CountsPixels(schema) ? "labelled pixels" : "labelled records");
 }
 
 std::string ClassTable(const RecordSchema& schema, const std::vector<NamedStatistics>& splits,

@@ -100,8 +100,8 @@ std::vector<std::string> CompareStatistics(const RecordSchema& schema,
   comparison.Sums("sum", manifest.channel_sum(), counted.channel_sum());
   comparison.Sums("sum of squares", manifest.channel_sum_sq(), counted.channel_sum_sq());
   comparison.Classes(schema, "pixels", manifest.class_pixels(), counted.class_pixels());
-  comparison.Classes(schema, "images", manifest.class_images(), counted.class_images());
-  comparison.Classes(schema, "pixels of the images", manifest.class_image_pixels(),
+  comparison.Classes(schema, "records", manifest.class_images(), counted.class_images());
+  comparison.Classes(schema, "pixels of the records", manifest.class_image_pixels(),
                      counted.class_image_pixels());
   comparison.Number("ignored pixels", manifest.ignore_pixels(), counted.ignore_pixels());
   return comparison.Take();

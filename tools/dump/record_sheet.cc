@@ -61,7 +61,10 @@ std::optional<double> Share(uint64_t part, uint64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-std::vector<LegendEntry> MakeLegend(const RecordSchema& schema, const DrawnClasses& counts) {
+// `all` says what the ignored pixels are a part of: padding is drawn, and not counted by the
+// packer.
+std::vector<LegendEntry> MakeLegend(const RecordSchema& schema, const DrawnClasses& counts,
+                                    const std::string& all) {
   std::vector<LegendEntry> legend;
   const uint64_t labelled = counts.labelled();
   for (size_t id = 0; id < counts.counts.size(); ++id) {
@@ -76,11 +79,12 @@ std::vector<LegendEntry> MakeLegend(const RecordSchema& schema, const DrawnClass
     });
   }
   if (schema.ignore || counts.ignored > 0) {
-    legend.push_back({kIgnoredPixel, "ignored (of all)", Share(counts.ignored, counts.total())});
+    legend.push_back(
+        {kIgnoredPixel, "ignored (" + all + ")", Share(counts.ignored, counts.total())});
   }
   if (counts.invalid > 0) {
     legend.push_back(
-        {kSeveralClasses, "not a class (of all)", Share(counts.invalid, counts.total())});
+        {kSeveralClasses, "not a class (" + all + ")", Share(counts.invalid, counts.total())});
   }
   return legend;
 }
@@ -131,7 +135,7 @@ std::string SizeText(const Sheet& sheet) {
 }
 
 std::string Unit(const RecordSchema& schema) {
-  return schema.FindRole(Role::kClassMap) ? "pixels" : "images";
+  return schema.FindRole(Role::kClassMap) ? "pixels" : "records";
 }
 
 }  // namespace
@@ -152,7 +156,7 @@ Result<RecordSheet> DrawRecord(const ShardSet& set, const ShardSet::Split& split
   sheet.label_alone = true;
   sheet.most_width = kWidestRecord;
   if (sheet.cells.front().label) {
-    sheet.legend = MakeLegend(set.schema(), result.classes);
+    sheet.legend = MakeLegend(set.schema(), result.classes, "of all, with padding");
     sheet.legend_title = "Classes and their share of the labelled pixels of this record";
   }
   result.picture = DrawSheet(sheet, ClassPalette(set.schema().classes));
@@ -167,7 +171,7 @@ Result<RecordSheet> DrawRecords(const ShardSet& set, const ShardSet::Split& spli
   sheet.subtitle = "split " + split.name + "  |  " + FormatCount(options.records.size()) + " of " +
                    FormatCount(split.records) + " records" + SizeText(sheet);
   if (!set.schema().classes.empty()) {
-    sheet.legend = MakeLegend(set.schema(), CountsOfSplit(set, split));
+    sheet.legend = MakeLegend(set.schema(), CountsOfSplit(set, split), "of all but padding");
     sheet.legend_title =
         "Classes and their share of the labelled " + Unit(set.schema()) + " of split " + split.name;
   }

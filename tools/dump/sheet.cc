@@ -29,6 +29,8 @@ constexpr int kLegendGap = 14;
 constexpr int kClassSwatch = 12;
 // Smaller panels would leave no room for the caption: small images are enlarged by a whole factor.
 constexpr int kLeastPanelSide = 128;
+// Number, key and class of a narrow picture need room.
+constexpr int kLeastCellWidth = 128;
 constexpr double kWantedAspect = 1.5;  // width / height of the grid
 
 int PanelsPerCell(const Sheet& sheet) {
@@ -58,6 +60,11 @@ struct Layout {
   int grid_height() const { return rows * cell_height() + (rows - 1) * kCellGap; }
 };
 
+void WidenForCaption(Layout* layout) {
+  const int least = (kLeastCellWidth - (layout->panels - 1) * kPanelGap) / layout->panels;
+  layout->panel_width = std::max(layout->panel_width, least);
+}
+
 // A panel holds the largest image of the sheet, or an enlarged one when all are small.
 void SetPanelSize(const Sheet& sheet, Layout* layout) {
   for (const SheetCell& cell : sheet.cells) {
@@ -68,6 +75,7 @@ void SetPanelSize(const Sheet& sheet, Layout* layout) {
   const int factor = side >= kLeastPanelSide ? 1 : (kLeastPanelSide + side - 1) / side;
   layout->panel_height *= factor;
   layout->panel_width *= factor;
+  WidenForCaption(layout);
 }
 
 void SetColumns(int cells, Layout* layout) {
@@ -100,6 +108,7 @@ void ShrinkToFit(int most_width, Layout* layout) {
   if (factor >= 1) return;
   layout->panel_height = std::max(1, static_cast<int>(layout->panel_height * factor + 0.5));
   layout->panel_width = std::max(1, static_cast<int>(layout->panel_width * factor + 0.5));
+  if (by_height < by_width) WidenForCaption(layout);
 }
 
 Layout MakeLayout(const Sheet& sheet) {

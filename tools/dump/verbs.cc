@@ -86,11 +86,11 @@ void PrintDrawnClasses(const RecordSchema& schema, const DrawnClasses& classes) 
                   DescribeShare(count, classes.labelled())});
   }
   if (classes.ignored > 0) {
-    table.AddRow({"", "", "(ignored, of all)", FormatCount(classes.ignored),
+    table.AddRow({"", "", "(ignored, of all, with padding)", FormatCount(classes.ignored),
                   DescribeShare(classes.ignored, classes.total())});
   }
   if (classes.invalid > 0) {
-    table.AddRow({"", "", "(not a class, of all)", FormatCount(classes.invalid),
+    table.AddRow({"", "", "(not a class, of all, with padding)", FormatCount(classes.invalid),
                   DescribeShare(classes.invalid, classes.total())});
   }
   if (!table.empty()) std::fprintf(stderr, "%s", table.ToString(0, colored).c_str());

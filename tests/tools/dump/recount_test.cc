@@ -94,7 +94,7 @@ TEST_F(RecountTest, DifferencesAreNamed) {
   ASSERT_EQ(differences.size(), 3u);
   EXPECT_THAT(differences[0], testing::HasSubstr("sum of channel 2"));
   EXPECT_THAT(differences[1], testing::HasSubstr("pixels of class 1 (road)"));
-  EXPECT_THAT(differences[2], testing::HasSubstr("images of class 3"));
+  EXPECT_THAT(differences[2], testing::HasSubstr("records of class 3"));
 }
 
 // The order of adding may change the last bits of such sums, but no more.

@@ -61,6 +61,12 @@ TEST(DrawSheet, SmallImagesAreEnlargedByAWholeFactor) {
   EXPECT_EQ(Count(picture, kImage), 128 * 128);
 }
 
+TEST(DrawSheet, CellsOfNarrowPicturesHoldTheirCaptions) {
+  Sheet sheet;
+  for (int i = 0; i < 2; ++i) sheet.cells.push_back(Cell(32, 6));
+  EXPECT_GE(DrawSheet(sheet, Palette()).width, 128 + 2 * 24);
+}
+
 TEST(DrawSheet, LabelIsDrawnBesideTheImage) {
   Sheet sheet;
   sheet.cells.push_back(Cell(200, 300));

@@ -133,7 +133,7 @@ std::vector<Sample> ImagesAlone(const FolderListing& listing, const InputSplit& 
 }  // namespace
 
 Status UseUnlabelled(const FolderListing& listing, const LayoutOptions& options, InputSet* set) {
-  if (set->labels.form != LabelForm::kImage || set->task != Task::kSegmentation) return OkStatus();
+  if (set->task != Task::kSegmentation) return OkStatus();
   for (InputSplit& split : set->splits) {
     if (split.name != kTest || !options.Wants(kTest) || !split.samples.empty()) continue;
     std::vector<Sample> samples = ImagesAlone(listing, split);

@@ -26,7 +26,11 @@ bool HasShares(const std::string& text) { return text.find('=') != std::string::
 // For CLI11: what is wrong with the text, if anything.
 std::string CheckSplits(const std::string& text) {
   if (HasShares(text)) return std::string(ParseShares(text).status().message());
-  return SplitNames(text).empty() ? "it names no split" : "";
+  std::vector<std::string> names = SplitNames(text);
+  if (names.empty()) return "it names no split";
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  return twice == names.end() ? "" : "it names " + *twice + " twice";
 }
 
 }  // namespace

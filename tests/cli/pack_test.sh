@@ -56,6 +56,10 @@ expect 2 pack nowhere --cropp 3x4 -o out1
 holds err "did you mean '--crop'?"
 expect 2 pack nowhere -o out1 --crop 352
 holds err "HEIGHTxWIDTH"
+expect 2 pack nowhere -o out1 --split train,val,train
+holds err "it names train twice"
+expect 2 pack nowhere -o out1 --crop 352 --json
+holds out '"exit_code": 2'
 expect 2 pack nowhere -o out1 --crop-mode random --json
 holds out '"exit_code": 2'
 expect 2 pack nowhere -o out1 --crop-mode random

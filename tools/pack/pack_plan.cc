@@ -301,6 +301,27 @@ Status CheckWideOptions(const PackOptions& options) {
   return OkStatus();
 }
 
+// True when a record may hold pixels that its source does not have.
+bool MayPad(const PackOptions& options) {
+  const AugmentOptions& augment = options.augment;
+  const bool moves = augment.Has(kAugmentScale) || augment.Has(kAugmentRotate);
+  if (augment.copies > 0 && (moves || augment.Has(kAugmentCutout))) return true;
+  const bool tiles =
+      options.crop_mode == CropMode::kTile || options.eval_crop_mode == CropMode::kTile;
+  return options.crop.has_value() && (options.small_images == SmallImages::kPad || tiles);
+}
+
+Status CheckPadValue(const PackOptions& options) {
+  if (options.pad_value == 0) return OkStatus();
+  if (options.bands.has_value()) {
+    return InvalidArgumentError("--pad-value is for RGB; --bands are padded with 0");
+  }
+  if (MayPad(options)) return OkStatus();
+  return InvalidArgumentError(
+      "--pad-value is for what lies outside of an image; nothing is padded without --crop (with "
+      "--small-images pad, or tiles) and without --augment-with scale, rotate or cutout");
+}
+
 Status CheckOptions(const InputSet& set, const PackOptions& options) {
   if (set.classes.empty()) return InvalidArgumentError("the class table is empty");
   if (set.task == Task::kClassification && set.labels.ignore.has_value()) {
@@ -311,7 +332,13 @@ Status CheckOptions(const InputSet& set, const PackOptions& options) {
     return InvalidArgumentError("--max-ignore is for label images; layout " + set.layout +
                                 " has a class per image");
   }
+  if (set.task == Task::kClassification &&
+      FormatCodecChoice(options.label_codec) != FormatCodecChoice(PackOptions().label_codec)) {
+    return InvalidArgumentError("--label-codec is for label images; layout " + set.layout +
+                                " has a class per image");
+  }
   if (set.holds_arrays) RETURN_IF_ERROR(CheckArrayOptions(options));
+  RETURN_IF_ERROR(CheckPadValue(options));
   if (options.image_type == DType::kU16) RETURN_IF_ERROR(CheckWideOptions(options));
   if (options.shard_bytes == 0 || options.block_bytes == 0) {
     return InvalidArgumentError("--shard-size and --block-size must be more than 0");

@@ -197,6 +197,9 @@ TEST_F(PackFieldsTest, DoublesAreRoundedAndCounted) {
   options_.pad_value = 3;
   ExpectError(StatusCode::kInvalidArgument, "--image-type and --pad-value are for images");
   options_.pad_value = 0;
+  options_.label_codec = Codec::kRaw;
+  ExpectError(StatusCode::kInvalidArgument, "--label-codec is for label images; layout npy");
+  options_.label_codec = Codec::kZstd;
   options_.layout.gray = GrayReading::kValue;
   ExpectError(StatusCode::kInvalidArgument, "--gray and --label-tolerance are for label images");
 }

@@ -327,8 +327,9 @@ TEST_F(PackFieldsTest, SixteenBitsOfImagesAreKeptOnRequest) {
   EXPECT_EQ(TrainStatistics().channel_sum_sq(0).high(), static_cast<uint64_t>(squares >> 64));
 
   // Crop and padding: row 0 of the source is row 2 of the record.
-  options_.crop = ImageSize{10, 9};
   options_.pad_value = 1;
+  ExpectError(StatusCode::kInvalidArgument, "--pad-value is for what lies outside of an image");
+  options_.crop = ImageSize{10, 9};
   ExpectPacked();
   records = ReadAll();
   const std::vector<uint16_t> padded = values("train/a/16.png");

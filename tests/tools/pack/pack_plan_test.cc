@@ -222,6 +222,47 @@ TEST(PackPlan, PaddingValueIsNoClass) {
   EXPECT_FALSE(Plan(MakeSet(2, 1, 255), options).labels.ignore.has_value());
 }
 
+TEST(PackPlan, PadValueIsRefusedWhereNothingCanBePadded) {
+  const InputSet set = MakeSet(1, 1, 3);
+  const auto is_refused = [&](const PackOptions& options) {
+    const Status status = MakePlan(set, options, {{10, 10}, {}}).status();
+    EXPECT_TRUE(status.ok() || status.message().find("--pad-value") != std::string::npos)
+        << status.ToString();
+    return !status.ok();
+  };
+  const auto augmented = [](const char* text) {
+    PackOptions options;
+    options.pad_value = 7;
+    options.augment = *ParseAugments(text);
+    options.augment.copies = 1;
+    return options;
+  };
+  for (const char* text : {"scale", "flip,rotate", "cutout"}) {
+    EXPECT_FALSE(is_refused(augmented(text))) << text;
+  }
+  EXPECT_TRUE(is_refused(augmented("flip,crop,brightness,noise,blur")));
+  PackOptions options;
+  options.pad_value = 7;
+  EXPECT_TRUE(is_refused(options));
+  options.resize = ResizeRule{ResizeRule::Kind::kLongSide, {}, 8};
+  EXPECT_TRUE(is_refused(options));
+  options.crop = ImageSize{8, 8};
+  for (const CropMode mode :
+       {CropMode::kCenter, CropMode::kRandom, CropMode::kCorners, CropMode::kTile}) {
+    options.crop_mode = mode;
+    options.small_images = SmallImages::kPad;
+    EXPECT_FALSE(is_refused(options)) << CropModeName(mode);
+    options.small_images = SmallImages::kRefuse;
+    EXPECT_EQ(is_refused(options), mode != CropMode::kTile) << CropModeName(mode);
+  }
+  options.crop_mode = CropMode::kCenter;
+  options.eval_crop_mode = CropMode::kTile;
+  EXPECT_FALSE(is_refused(options));
+  options.resize.reset();
+  options.bands.emplace();
+  EXPECT_TRUE(is_refused(options));
+}
+
 TEST(PackPlan, LabelTypeHoldsClassesAndIgnore) {
   EXPECT_EQ(Plan(MakeSet(2, 1, 256), PackOptions()).label_dtype, DType::kU8);
   EXPECT_EQ(Plan(MakeSet(2, 1, 257), PackOptions()).label_dtype, DType::kU16);

@@ -60,9 +60,9 @@ struct Layout {
   int grid_height() const { return rows * cell_height() + (rows - 1) * kCellGap; }
 };
 
-void WidenForCaption(Layout* layout) {
+void WidenForCaption(int room, Layout* layout) {
   const int least = (kLeastCellWidth - (layout->panels - 1) * kPanelGap) / layout->panels;
-  layout->panel_width = std::max(layout->panel_width, least);
+  layout->panel_width = std::max(layout->panel_width, std::min(least, room));
 }
 
 // A panel holds the largest image of the sheet, or an enlarged one when all are small.
@@ -75,7 +75,7 @@ void SetPanelSize(const Sheet& sheet, Layout* layout) {
   const int factor = side >= kLeastPanelSide ? 1 : (kLeastPanelSide + side - 1) / side;
   layout->panel_height *= factor;
   layout->panel_width *= factor;
-  WidenForCaption(layout);
+  WidenForCaption(kLeastCellWidth, layout);
 }
 
 void SetColumns(int cells, Layout* layout) {
@@ -100,15 +100,15 @@ void SetColumns(int cells, Layout* layout) {
 void ShrinkToFit(int most_width, Layout* layout) {
   const int gaps = layout->grid_width() - layout->columns * layout->panels * layout->panel_width;
   const int room = (most_width - 2 * kMargin - gaps) / (layout->columns * layout->panels);
-  const double by_width =
-      static_cast<double>(std::max(room, kLeastPanelSide / 2)) / layout->panel_width;
+  const int widest = std::max(room, kLeastPanelSide / 2);
+  const double by_width = static_cast<double>(widest) / layout->panel_width;
   // A very tall image must not make a picture of gigabytes.
   const double by_height = 2.0 * most_width / layout->panel_height;
   const double factor = std::min(by_width, by_height);
   if (factor >= 1) return;
   layout->panel_height = std::max(1, static_cast<int>(layout->panel_height * factor + 0.5));
   layout->panel_width = std::max(1, static_cast<int>(layout->panel_width * factor + 0.5));
-  if (by_height < by_width) WidenForCaption(layout);
+  if (by_height < by_width) WidenForCaption(widest, layout);
 }
 
 Layout MakeLayout(const Sheet& sheet) {

@@ -52,6 +52,20 @@ Result<std::vector<Row>> SplitRows(const std::vector<TextLine>& lines) {
   return rows;
 }
 
+// More fields than the first row has belong to no column: a name may have been cut.
+Status CheckWidths(const std::vector<Row>& rows) {
+  const size_t width = rows.front().fields.size();
+  for (const Row& row : rows) {
+    for (size_t i = width; i < row.fields.size(); ++i) {
+      if (row.fields[i].empty()) continue;
+      return AtLine(row.line, std::to_string(row.fields.size()) +
+                                  " columns, and the first row has " + std::to_string(width) +
+                                  "; put quotes around names that hold separators");
+    }
+  }
+  return OkStatus();
+}
+
 // The column of the first of the names that there is one of.
 std::optional<size_t> FindColumn(const Row& header, std::initializer_list<std::string_view> names) {
   for (std::string_view name : names) {
@@ -131,6 +145,9 @@ Result<TableEntry> ParseRow(const Row& row, const Columns& columns) {
 Result<std::vector<TableEntry>> ParseCsv(const std::vector<TextLine>& lines) {
   ASSIGN_OR_RETURN(std::vector<Row> rows, SplitRows(lines));
   ASSIGN_OR_RETURN(const Columns columns, FindColumns(rows.front()));
+  const bool names_alone = !columns.id.has_value() && !columns.color.has_value();
+  if (names_alone && !columns.has_header) RETURN_IF_ERROR(CheckPlainNames(lines));
+  RETURN_IF_ERROR(CheckWidths(rows));
   if (columns.has_header) rows.erase(rows.begin());
   if (rows.empty()) return InvalidArgumentError("the class table has a header but no class");
   std::vector<TableEntry> entries;
@@ -148,7 +165,10 @@ bool LooksLikeJson(std::string_view text) {
 
 Result<std::vector<TableEntry>> ParseEntries(std::string_view text) {
   if (LooksLikeJson(text)) return ParseClassJson(text);
-  ASSIGN_OR_RETURN(const std::vector<TextLine> lines, SplitLines(text));
+  ASSIGN_OR_RETURN(std::vector<TextLine> lines, SplitLines(text));
+  lines.erase(std::remove_if(lines.begin(), lines.end(),
+                             [](const TextLine& line) { return line.text[0] == '#'; }),
+              lines.end());
   if (lines.empty()) return InvalidArgumentError("the class table is empty");
   if (auto entries = ParseLabelMap(lines)) return *std::move(entries);
   if (auto entries = ParseColorLines(lines)) return *std::move(entries);

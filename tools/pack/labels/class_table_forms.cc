@@ -1,5 +1,6 @@
 #include "tools/pack/labels/class_table_forms.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -65,12 +66,39 @@ std::optional<std::vector<TableEntry>> ParseAll(const std::vector<TextLine>& lin
                                                 ParseLine parse_line) {
   std::vector<TableEntry> entries;
   for (const TextLine& line : lines) {
-    if (line.text[0] == '#') continue;
     std::optional<TableEntry> entry = parse_line(line);
     if (!entry.has_value()) return std::nullopt;
     entries.push_back(*std::move(entry));
   }
   return entries.empty() ? std::nullopt : std::optional(std::move(entries));
+}
+
+// Where the last `count` words begin; 0: there are not so many with a word before them.
+size_t LastWords(std::string_view text, int count) {
+  size_t begin = text.size();
+  for (int i = 0; i < count && begin > 0; ++i) {
+    const size_t blank = text.find_last_of(" \t", begin - 1);
+    if (blank == std::string_view::npos) return 0;
+    if (i + 1 == count) return blank + 1;
+    begin = text.find_last_not_of(" \t", blank) + 1;
+  }
+  return 0;
+}
+
+bool AllEndInNumbers(const std::vector<TextLine>& lines, int count) {
+  return std::all_of(lines.begin(), lines.end(), [count](const TextLine& line) {
+    const size_t begin = LastWords(line.text, count);
+    return begin > 0 && line.text.find_first_not_of("0123456789 \t", begin) == std::string::npos;
+  });
+}
+
+// "road 2" and "sky 0", not "class 0" and "class 1".
+bool BeginDifferently(const std::vector<TextLine>& lines) {
+  const auto name = [](const TextLine& line) {
+    return line.text.substr(0, LastWords(line.text, 1));
+  };
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const TextLine& line) { return name(line) != name(lines.front()); });
 }
 
 std::optional<uint32_t> ParseJsonColor(const rapidjson::Value& value) {
@@ -117,6 +145,27 @@ Result<TableEntry> ParseJsonEntry(const rapidjson::Value& value, size_t place) {
 }
 
 }  // namespace
+
+Status CheckPlainNames(const std::vector<TextLine>& lines) {
+  if (lines.size() < 2) return OkStatus();
+  const std::vector<TextLine> rest(lines.begin() + 1, lines.end());
+  std::string form;
+  if (lines.front().text.back() == ':') {
+    form = "it ends in a colon, as in a file of another kind";
+  } else if (ParseAll(rest, ParseNumberedName).has_value()) {
+    form = "all other lines begin with numbers, as with ids";
+  } else if (AllEndInNumbers(rest, 3)) {
+    form = "the lines below end in three numbers, as with colours";
+  } else if (AllEndInNumbers(rest, 1) && BeginDifferently(rest)) {
+    form = "the lines below end in numbers, as with ids";
+  } else {
+    return OkStatus();
+  }
+  return InvalidArgumentError(
+      "line " + std::to_string(lines.front().number) + ": " + form +
+      ", and no separator makes columns of them; write a table with commas and the header "
+      "name,r,g,b or id,name, or the header name if these lines are the names");
+}
 
 std::optional<uint32_t> ParseLevel(std::string_view text) {
   const size_t point = text.find('.');

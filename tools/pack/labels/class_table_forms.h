@@ -27,8 +27,12 @@ std::optional<uint32_t> ParseClassId(std::string_view text);
 // "219", "219.0": some tables hold decimals. nullopt for anything but a whole number 0 … 255.
 std::optional<uint32_t> ParseLevel(std::string_view text);
 
-// "name:r,g,b:parts:actions", the labelmap.txt of VOC exports; # begins a comment. nullopt: the
-// lines are not of this form.
+// InvalidArgument where lines that are read as names alone, without a header, look like a table of
+// another form: "names:", "road 128 64 128", "sky 0", or numbered lines behind one that is not.
+Status CheckPlainNames(const std::vector<TextLine>& lines);
+
+// "name:r,g,b:parts:actions", the labelmap.txt of VOC exports. nullopt: the lines are not of this
+// form.
 std::optional<std::vector<TableEntry>> ParseLabelMap(const std::vector<TextLine>& lines);
 
 // "R G B name", the label_colors.txt of CamVid. nullopt: the lines are not of this form.

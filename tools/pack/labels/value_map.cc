@@ -186,6 +186,11 @@ Result<ValueMap> ParseValueMap(std::string_view text, const std::vector<ClassInf
   for (const TextLine& line : lines) RETURN_IF_ERROR(parser.AddLine(line));
   ValueMap map = parser.Take();
   if (map.ids.empty() && !map.others) return InvalidArgumentError("the value map has no rule");
+  if (map.others.has_value() && map.MapsColors() && map.ids.begin()->first >= kLabelColorFlag) {
+    return InvalidArgumentError(
+        "* stands for the other numbers, and the map has rules for colours alone; give each other "
+        "colour a rule, or leave * out");
+  }
   return map;
 }
 

@@ -47,6 +47,28 @@ TEST(ClassTable, FormsOfOtherPrograms) {
       "{\"label\":\"road way\",\"color\":[0,219,0]}]}");
 }
 
+TEST(ClassTable, LinesThatBeginWithAHashAreComments) {
+  ExpectTwoClasses("# my classes\nname,r,g,b\nsky,128,128,255\n# streets\nroad way,0,219,0\n");
+  const auto classes = ParseClassTable("# my classes\nsky\nroad\n");
+  ASSERT_TRUE(classes.ok()) << classes.status().ToString();
+  ASSERT_EQ(classes->size(), 2u);
+  EXPECT_EQ((*classes)[0].name, "sky");
+  ExpectError("# nothing\n", "the class table is empty");
+}
+
+// Each of them would be one class more, and the names of the others shifted by one.
+TEST(ClassTable, NamesThatLookLikeAnotherFormAreRefused) {
+  ExpectError("name r g b\nroad 0 0 0\nsky 1 2 3\n", "line 1: the lines below end in three");
+  ExpectError("names:\n  0: road\n  1: sky\n", "line 1: it ends in a colon");
+  ExpectError("id name\n0 road\n1 sky\n", "line 1: all other lines begin with numbers");
+  ExpectError("road 2\nsky 0\ncar 1\n", "line 1: the lines below end in numbers");
+  ExpectError("a\nwall, brick\nc\n", "line 2: 2 columns, and the first row has 1");
+  for (const char* text : {"background\nclass 1\nclass 2\n", "name\nBoeing 747\nAirbus 320\n",
+                           "a\n\"wall, brick\"\nc 2\n", "one\n"}) {
+    EXPECT_TRUE(ParseClassTable(text).ok()) << text << ParseClassTable(text).status().ToString();
+  }
+}
+
 TEST(ClassTable, PixelValuesAreIds) {
   const auto classes = ParseClassTable("Pixel Value, Class\n 1, cat\n 0, background\n");
   ASSERT_TRUE(classes.ok()) << classes.status().ToString();

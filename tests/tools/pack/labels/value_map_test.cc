@@ -73,6 +73,13 @@ TEST(ValueMap, IdsBeyondTheClassesAreRefused) {
             std::string::npos);
 }
 
+TEST(ValueMap, OthersAreForNumbersAlone) {
+  const Status status = ParseValueMap("#000000 0\n#ff0000 1\n* ignore\n", kClasses).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("* stands for the other numbers"), std::string::npos);
+  EXPECT_TRUE(ParseValueMap("#ff0000 1\n0 0\n* ignore\n", kClasses).ok());
+}
+
 TEST(ValueMap, FileOrProfile) {
   TestFolder folder("value_maps");
   folder.Write("map.txt", "4 1\n");

@@ -91,6 +91,43 @@ TEST_F(ImagePackTest, BrokenExifIsCounted) {
   ExpectConversion("nothing, the JPEG file is stored as it is, 3 images");
 }
 
+// Stored as they are: RGB has no value for them.
+TEST_F(ImagePackTest, PixelsWithoutDataAreCounted) {
+  TiffForm tiff;
+  tiff.height = kSize.height;
+  tiff.width = kSize.width;
+  tiff.bands = 3;
+  tiff.photometric = 2;
+  tiff.no_data = "7";
+  const TiffValues equal = [](uint32_t y, uint32_t x, int) { return y * 6.0 + x; };
+  const TiffValues unequal = [](uint32_t y, uint32_t x, int band) { return y * 6.0 + x + band; };
+  Add("with.tif", WriteTiff({tiff}, equal));
+  Add("without.tif", WriteTiff({tiff}, unequal));
+  tiff.no_data = "-9999";
+  Add("beyond.tif", WriteTiff({tiff}, equal));
+  tiff.no_data = "300";
+  tiff.bits = 16;
+  Add("wide.tif", WriteTiff({tiff}, [](uint32_t, uint32_t x, int) { return x * 100.0; }));
+  ExpectPacked();
+  ExpectConversion("pixels without data, kept as colours, 2 images");
+}
+
+TEST_F(ImagePackTest, TiffLabelsOfALossyCompressionAreRefused) {
+  TiffForm form;
+  form.height = kSize.height;
+  form.width = kSize.width;
+  form.jpeg = true;
+  const std::string white = WriteTiff({form}, [](uint32_t, uint32_t, int) { return 255.0; });
+  source_.Write("class_dict.csv", "name,r,g,b\nblack,0,0,0\nwhite,255,255,255\n");
+  source_.Write("train/image.tif", white);  // where it does not matter
+  source_.Write("train_labels/image.tif", white);
+  options_.on_error.skip = false;
+  ExpectError(StatusCode::kDataLoss, "whose compression changes colours and ids");
+  options_.layout.label_tolerance = 20;
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("train/image.tif", 2), (Values{1, 1}));
+}
+
 // Masks of older sets are GIF files.
 TEST_F(ImagePackTest, GifsOfOnePictureAreImagesAndLabels) {
   GifForm form;

@@ -292,6 +292,13 @@ bool ImageDecoder::IsUprightJpeg() const {
          !jpeg_.header().was_cmyk;
 }
 
+std::string ImageDecoder::DescribeLoss() const {
+  if (format_ == FileFormat::kTiff) {
+    return tiff_.may_be_lossy ? "a TIFF file of a compression like that of JPEG" : "";
+  }
+  return IsLossy(file_) ? DescribeContent(file_) : "";
+}
+
 Status ImageDecoder::CheckStoredValues() const {
   if (form_.few_bits) {
     return DataLossError("this is a " + std::string(FileFormatName(format_)) +

@@ -55,6 +55,10 @@ class ImageDecoder {
   // After IsUprightJpeg(): whether that is only because its EXIF data are broken.
   bool HasBrokenExif() const { return jpeg_.header().broken_exif; }
 
+  // After Open(): by what the compression of the file may have changed its pixels, as "a JPEG
+  // file"; empty: it keeps them.
+  std::string DescribeLoss() const;
+
   // DataLoss when the samples of the file that was opened are not the values that it stores: such
   // a file shows a picture, but is no label.
   Status CheckStoredValues() const;

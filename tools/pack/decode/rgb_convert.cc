@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "reader/base/status.h"
+#include "tools/pack/decode/no_data.h"
 
 namespace shardmill {
 namespace {
@@ -25,6 +26,7 @@ constexpr Names kNames[kConversionCount] = {
     {"pixels without data filled with 0 and ignored", "no_data_filled"},
     {"NaN or infinite numbers, kept", "not_finite_kept"},
     {"samples that end before all bits spread over them", "levels_spread"},
+    {"pixels without data, kept as colours", "no_data_kept"},
 };
 
 // What a sample of full brightness is.
@@ -168,6 +170,7 @@ RgbImage RgbConverter::Convert(const SourceImage& image, ConversionCounts* count
   (*counts)[kAlphaDropped] += image.has_transparency;
   (*counts)[kSixteenToEightBits] += image.sample_bytes == 2 && sample_bytes == 1;
   (*counts)[kLevelsSpread] += image.full_level != 0 || image.was_spread;
+  (*counts)[kNoDataKept] += NoDataSample(image).has_value();
   (*counts)[kOrientationApplied] += image.orientation != 1;
   (*counts)[kBrokenExifIgnored] += image.had_broken_exif;
   (*counts)[kStrayBytesIgnored] += image.had_stray_bytes;

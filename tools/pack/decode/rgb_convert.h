@@ -25,6 +25,7 @@ enum Conversion {
   kNoDataFilled,
   kNotFiniteKept,  // no conversion: arrays that hold it
   kLevelsSpread,   // of PNM, BMP and JPEG 2000 files
+  kNoDataKept,     // no conversion: TIFF files with pixels that they say are none
   kConversionCount,
 };
 

@@ -261,6 +261,20 @@ Status TiffReader::ReadSampleForm(TiffHeader* header) {
                        ", which are not read; convert it");
 }
 
+// Some of them may be lossless too, and do not say so in the header.
+bool IsLossyCompression(uint32_t compression) {
+  switch (compression) {
+    case COMPRESSION_OJPEG:
+    case COMPRESSION_JPEG:
+    case COMPRESSION_JP2000:
+    case COMPRESSION_LERC:
+    case COMPRESSION_WEBP:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Result<TiffHeader> TiffReader::ReadHeader() {
   if (tiff_ == nullptr) return Damaged();
   RETURN_IF_ERROR(GoToPicture());
@@ -277,6 +291,7 @@ Result<TiffHeader> TiffReader::ReadHeader() {
   header.broken_orientation = file_.bad_orientation || orientation < 1 || orientation > 8;
   if (!header.broken_orientation) header.orientation = static_cast<int>(orientation);
   ReadNoData(&header);
+  header.may_be_lossy = IsLossyCompression(Number(TIFFTAG_COMPRESSION, COMPRESSION_NONE));
   return header;
 }
 

@@ -36,6 +36,7 @@ struct TiffHeader {
   bool broken_orientation = false;
   std::vector<uint32_t> palette;  // 0xRRGGBB
   std::optional<double> no_data;  // what GDAL's tag says stands where there is no data
+  bool may_be_lossy = false;      // by its compression, as JPEG
 };
 
 // DataLoss when the file is damaged, holds several pictures, or is of a kind that is not read

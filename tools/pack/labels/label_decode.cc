@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tools/pack/decode/no_data.h"
 #include "tools/pack/labels/id_runs.h"
 #include "tools/pack/labels/label_samples.h"
 #include "tools/pack/labels/label_tolerance.h"
@@ -319,11 +320,9 @@ Status LabelDecoder::CheckKind(LabelKind kind) const {
 
 // Pixels without data would count as a class. The file says one number for all its channels.
 Status LabelDecoder::CheckNoData(const SourceImage& image, LabelKind kind) const {
-  if (!image.no_data.has_value()) return OkStatus();
-  const double wanted = *image.no_data;
-  if (!(wanted >= 0 && wanted < kSampleValues)) return OkStatus();
-  const auto sample = static_cast<uint32_t>(wanted);
-  if (static_cast<double>(sample) != wanted || !HasPixelOf(image, sample)) return OkStatus();
+  const std::optional<uint32_t> found = NoDataSample(image);
+  if (!found.has_value()) return OkStatus();
+  const uint32_t sample = *found;
   uint32_t value = sample;
   if (kind == kPaletteColor) {
     if (sample >= image.palette.size()) return OkStatus();

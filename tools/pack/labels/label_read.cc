@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "reader/base/file.h"
-#include "tools/pack/decode/file_format.h"
 #include "tools/pack/decode/rgb_convert.h"
 #include "tools/pack/labels/label_samples.h"
 
@@ -131,8 +130,7 @@ Result<DecodedLabel> LabelReader::ReadPanoptic(const Sample& sample, ClassIdMap*
                                         options_.rules.ignore.value_or(options_.rules.background)));
   ASSIGN_OR_RETURN(const std::string_view file, file_.Read(options_.root, sample.label));
   *source_bytes += file.size();
-  RETURN_IF_ERROR(CheckForm(file));
-  RETURN_IF_ERROR(images_.Decode(file, options_.max_pixels, &image_));
+  RETURN_IF_ERROR(ReadPixels(file));
   RETURN_IF_ERROR(CheckTransparency(image_));
   RETURN_IF_ERROR(DecodePanoptic(image_, segments, map, unknown));
   DecodedLabel label;
@@ -140,19 +138,22 @@ Result<DecodedLabel> LabelReader::ReadPanoptic(const Sample& sample, ClassIdMap*
   return label;
 }
 
-Status LabelReader::CheckForm(std::string_view file) const {
+Status LabelReader::ReadPixels(std::string_view file) {
+  ASSIGN_OR_RETURN(const ImageSize size, images_.Open(file, options_.max_pixels));
   const bool rounds =
       options_.rules.tolerance.has_value() || options_.rules.code == PixelCode::kThreshold;
-  if (!IsLossy(file) || rounds) return OkStatus();
-  return DataLossError("this is " + DescribeContent(file) +
-                       ", whose compression changes colours and ids; save labels as PNG, or take "
-                       "near values for a class's with --label-tolerance N");
+  const std::string loss = images_.DescribeLoss();
+  if (!loss.empty() && !rounds) {
+    return DataLossError("this is " + loss +
+                         ", whose compression changes colours and ids; save labels as PNG, or take "
+                         "near values for a class's with --label-tolerance N");
+  }
+  return images_.Read({0, 0, size}, &image_).status();
 }
 
 Result<DecodedLabel> LabelReader::ReadImage(std::string_view file, ClassIdMap* map,
                                             UnknownValues* unknown) {
-  RETURN_IF_ERROR(CheckForm(file));
-  RETURN_IF_ERROR(images_.Decode(file, options_.max_pixels, &image_));
+  RETURN_IF_ERROR(ReadPixels(file));
   RETURN_IF_ERROR(images_.CheckStoredValues());
   ASSIGN_OR_RETURN(const DecodedLabel label, decoder_.Decode(image_, map, unknown));
   if (image_.orientation != 1) TurnMap(image_.orientation, map);

@@ -45,7 +45,8 @@ class LabelReader {
   // The sample's parts of its annotation file.
   Result<std::vector<std::string>> ReadParts(const Sample& sample, uint64_t* source_bytes) const;
   Result<DecodedLabel> ReadImage(std::string_view file, ClassIdMap* map, UnknownValues* unknown);
-  Status CheckForm(std::string_view file) const;
+  // Into `image_`. DataLoss when its compression may have changed the label.
+  Status ReadPixels(std::string_view file);
   void TurnMap(int orientation, ClassIdMap* map);
 
   const LabelReaderOptions options_;

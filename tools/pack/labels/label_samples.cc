@@ -35,20 +35,6 @@ bool AllChannelsAreEqual(const SourceImage& image) {
   return true;
 }
 
-bool HasPixelOf(const SourceImage& image, uint32_t sample) {
-  const int channels = std::min(ChannelsOf(image.layout), 3);  // whatever the alpha is
-  const auto step = static_cast<size_t>(ChannelsOf(image.layout) * image.sample_bytes);
-  for (size_t i = 0; i < image.samples.size(); i += step) {
-    int equal = 0;
-    while (equal < channels &&
-           SampleAt(&image.samples[i] + equal * image.sample_bytes, image.sample_bytes) == sample) {
-      ++equal;
-    }
-    if (equal == channels) return true;
-  }
-  return false;
-}
-
 namespace {
 
 bool HasVaryingAlphaChannel(const SourceImage& image) {

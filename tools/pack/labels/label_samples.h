@@ -36,9 +36,6 @@ std::vector<uint32_t> ValuesOf(const SourceImage& image);
 // For images of three or four channels: red, green and blue are the same in every pixel.
 bool AllChannelsAreEqual(const SourceImage& image);
 
-// True when `sample` stands in all channels of a pixel.
-bool HasPixelOf(const SourceImage& image, uint32_t sample);
-
 // InvalidArgument when some pixels of a label are more transparent than others, by an alpha channel
 // or by colours that are transparent.
 Status CheckTransparency(const SourceImage& image);

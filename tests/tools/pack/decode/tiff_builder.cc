@@ -52,9 +52,17 @@ void SetTags(TIFF* tiff, const TiffForm& form) {
   TIFFSetField(tiff, TIFFTAG_PLANARCONFIG,
                form.separate ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
   TIFFSetField(tiff, TIFFTAG_COMPRESSION,
-               form.deflate ? COMPRESSION_ADOBE_DEFLATE : COMPRESSION_NONE);
+               form.jpeg      ? COMPRESSION_JPEG
+               : form.deflate ? COMPRESSION_ADOBE_DEFLATE
+                              : COMPRESSION_NONE);
   TIFFSetField(tiff, TIFFTAG_ORIENTATION, form.orientation);
   if (form.subfile != 0) TIFFSetField(tiff, TIFFTAG_SUBFILETYPE, form.subfile);
+  if (!form.no_data.empty()) {
+    static const TIFFFieldInfo field = {
+        42113, -1, -1, TIFF_ASCII, FIELD_CUSTOM, true, false, const_cast<char*>("GDAL_NODATA")};
+    EXPECT_EQ(TIFFMergeFieldInfo(tiff, &field, 1), 0);
+    TIFFSetField(tiff, field.field_tag, form.no_data.c_str());
+  }
   if (form.extra_sample >= 0) {
     const uint16_t kind = static_cast<uint16_t>(form.extra_sample);
     TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &kind);
@@ -89,7 +97,8 @@ void WriteTiles(TIFF* tiff, const TiffForm& form, TiffValues values) {
 }
 
 void WriteStrips(TIFF* tiff, const TiffForm& form, TiffValues values) {
-  TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 3);
+  // The blocks of JPEG have 8 rows.
+  TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, form.jpeg ? 8 : 3);
   const int planes = form.separate ? form.bands : 1, bands = form.bands / planes;
   for (int plane = 0; plane < planes; ++plane) {
     for (uint32_t y = 0; y < form.height; ++y) {

@@ -16,7 +16,9 @@ struct TiffForm {
   bool separate = false;  // band by band
   uint32_t tile = 0;      // side of the tiles, a multiple of 16; 0: strips
   bool deflate = false;
-  bool big = false;  // BigTIFF
+  bool jpeg = false;
+  std::string no_data;  // of GDAL's tag; empty: there is none
+  bool big = false;     // BigTIFF
   int orientation = 1;
   int extra_sample = -1;          // 0 unspecified, 1 alpha that is in the colours, 2 alpha
   std::vector<uint32_t> palette;  // 0xRRGGBB, one for each index

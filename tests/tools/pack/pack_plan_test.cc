@@ -222,6 +222,28 @@ TEST(PackPlan, PaddingValueIsNoClass) {
   EXPECT_FALSE(Plan(MakeSet(2, 1, 255), options).labels.ignore.has_value());
 }
 
+TEST(PackPlan, OptionsForTrainAreRefusedWithoutIt) {
+  InputSet set = MakeSet(1, 1, 3);
+  set.splits[0].name = "a";
+  PackOptions options;
+  options.crop = ImageSize{4, 4};
+  options.crop_mode = CropMode::kRandom;
+  options.variants = 2;
+  const auto message = [&] { return MakePlan(set, options, {{10, 10}, {}}).status().message(); };
+  EXPECT_NE(message().find("--variants is for the split train, and the set has none"),
+            std::string::npos)
+      << message();
+  options.layout.splits = {"a", "val"};  // chosen so
+  EXPECT_EQ(message(), "");
+  options.layout.splits.clear();
+  options.variants = 1;
+  EXPECT_NE(message().find("--crop-mode is for the split train"), std::string::npos) << message();
+  options.crop_mode = CropMode::kCenter;
+  EXPECT_EQ(message(), "");
+  options.augment.copies = 1;
+  EXPECT_NE(message().find("--augment is for the split train"), std::string::npos) << message();
+}
+
 TEST(PackPlan, PadValueIsRefusedWhereNothingCanBePadded) {
   const InputSet set = MakeSet(1, 1, 3);
   const auto is_refused = [&](const PackOptions& options) {

@@ -10,6 +10,7 @@
 #include "reader/names.h"
 #include "tools/pack/augment/augment_options.h"
 #include "tools/pack/inputs/group_pattern.h"
+#include "tools/pack/inputs/split_names.h"
 #include "tools/random_stream.h"
 
 namespace shardmill {
@@ -76,7 +77,10 @@ InputSplit TakeAll(InputSet* set) {
   std::sort(all.problems.begin(), all.problems.end(), less);
   set->splits.clear();
   auto about_splits = [](const std::string& note) {
-    return note.rfind("the folder has no splits", 0) == 0;
+    constexpr std::string_view kEmpty = " is empty";  // split val
+    return note.rfind("the folder has no splits", 0) == 0 ||
+           (note.rfind("split ", 0) == 0 && note.size() > kEmpty.size() &&
+            note.compare(note.size() - kEmpty.size(), kEmpty.size(), kEmpty) == 0);
   };
   set->notes.erase(std::remove_if(set->notes.begin(), set->notes.end(), about_splits),
                    set->notes.end());
@@ -108,7 +112,9 @@ Result<std::vector<SplitShare>> ParseShares(std::string_view text) {
   while (true) {
     const std::string_view item = text.substr(0, text.find(','));
     const size_t equals = std::min(item.find('='), item.size());
-    const std::string name(item.substr(0, equals));
+    std::string name(item.substr(0, equals));
+    // As folders and lists are called: "Train" is train.
+    if (const std::string usual = UsualSplitName(name); !usual.empty()) name = usual;
     if (equals == item.size() || !IsPlainName(name)) {
       return InvalidArgumentError("'" + std::string(item) + "': write NAME=SHARE, as in train=0.9");
     }

@@ -179,8 +179,10 @@ TEST(SplitPlan, SharesAreParsed) {
     ASSERT_TRUE(shares.ok()) << text << shares.status().ToString();
     EXPECT_EQ(FormatShares(*shares), text);
   }
-  for (const char* text : {"", "train", "train=", "train=0.5", "train=0.5,val=0.6", "a=0.5,a=0.5",
-                           "=1", "../x=1", "a=1,", "a=0,b=1", "a=-1,b=2"}) {
+  EXPECT_EQ(FormatShares(*ParseShares("Train=0.5,validation=0.5")), "train=0.5,val=0.5");
+  for (const char* text :
+       {"train=0.5,Training=0.5", "", "train", "train=", "train=0.5", "train=0.5,val=0.6",
+        "a=0.5,a=0.5", "=1", "../x=1", "a=1,", "a=0,b=1", "a=-1,b=2"}) {
     EXPECT_EQ(ParseShares(text).status().code(), StatusCode::kInvalidArgument) << text;
   }
 }

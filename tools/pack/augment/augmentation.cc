@@ -24,9 +24,10 @@ uint32_t Extent(uint32_t window, uint32_t scale_permille) {
   return static_cast<uint32_t>((uint64_t{window} * 1000 + scale_permille - 1) / scale_permille);
 }
 
-// The centre of the window along one side, in half pixels.
+// The centre of the window along one side, in half pixels. Where the whole side is shown it lies as
+// that of a plain window does: with an odd room half a pixel off the middle, on whole pixels.
 int64_t DrawCenter(uint32_t side, uint32_t extent, RandomStream* random) {
-  if (extent > side) return side;
+  if (extent > side) return int64_t{side} - (extent - side) % 2;
   return 2 * static_cast<int64_t>(random->Below(uint64_t{side} - extent + 1)) + extent;
 }
 

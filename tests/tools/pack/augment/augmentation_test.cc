@@ -55,6 +55,17 @@ TEST(Augmentation, NothingAskedForIsTheWindowItself) {
   EXPECT_EQ(drawn.augmentation.cutout.size.pixels(), 0u);
 }
 
+// Else every pixel would be the mean of two, and lie half a pixel beside its label.
+TEST(Augmentation, ImagesSmallerThanTheWindowLieOnWholePixels) {
+  RandomStream random(8);
+  const DrawnAugmentation drawn =
+      DrawAugmentation(AugmentOptions(), {{33, 34}, {40, 40}, -4, -3, true}, &random);
+  EXPECT_EQ(drawn.y, -4);
+  EXPECT_EQ(drawn.x, -3);
+  EXPECT_EQ(drawn.augmentation.map.Y(0, 0), -AffineMap::kOne * 7 / 2);
+  EXPECT_EQ(drawn.augmentation.map.X(0, 0), -AffineMap::kOne * 5 / 2);
+}
+
 // A scaled window that may lie anywhere shows nothing beyond the image where it fits into it.
 TEST(Augmentation, WindowsAnywhereStayInTheImage) {
   const AugmentFrame frame = {{100, 120}, {40, 60}, 0, 0, true};

@@ -2,41 +2,12 @@
 // what the set means, and the usual broken form is found.
 #include <filesystem>
 
-#include "tests/tools/pack/pack_testing.h"
+#include "tests/tools/pack/layout_fixture.h"
 
 namespace shardmill {
 namespace {
 
 using Values = std::vector<int>;
-
-class LayoutPackTest : public PackTest {
- protected:
-  void ExpectLayout(const std::string& name) {
-    ExpectPacked();
-    EXPECT_NE(error_.find("taken for layout " + name + ": "), std::string::npos) << error_;
-    ReadLabels();
-    EXPECT_EQ(manifest_.recipe().layout(), name);
-  }
-  // Enough images that a set without splits gets both.
-  void AddMany(const std::string& image_begin, const std::string& image_end,
-               const std::string& label_begin, const std::string& label_end,
-               const std::string& label) {
-    for (int i = 0; i < kMany; ++i) {
-      AddImage(image_begin + std::to_string(100 + i) + image_end);
-      source_.Write(label_begin + std::to_string(100 + i) + label_end, label);
-    }
-  }
-  static constexpr int kMany = 24;
-  // Labels of all records, which must be equal.
-  Values CommonValues(size_t count) {
-    const Labels labels = ReadLabels();
-    EXPECT_EQ(labels.size(), static_cast<size_t>(kMany));
-    for (const auto& [key, values] : labels) EXPECT_EQ(values, labels.begin()->second) << key;
-    Values first = labels.begin()->second;
-    first.resize(count);
-    return first;
-  }
-};
 
 // The palette of VOC: the bits of an index, spread over the channels from the highest on.
 std::vector<uint32_t> VocPalette() {
@@ -152,6 +123,28 @@ TEST_F(LayoutPackTest, VocExportHasAClassTableOfItsOwn) {
   ExpectError(StatusCode::kDataLoss, "colour 0,255,0 (#00ff00): 24 pixels");
 }
 
+// As labelme's script writes it.
+TEST_F(VocTest, ClassTableAtTheTopIsTakenInPlaceOfTheTwentyClasses) {
+  source_.Write("SegmentationClass/a.b.png", VocPng({0, 1, 2, 255}, VocPalette()));
+  source_.Write("SegmentationClass/c.png", GrayPng(kSize, {0, 1, 2}));
+  source_.Write("class_names.txt", "_background_\nwheel\nbrake\n");
+  ExpectLayout("voc");
+  EXPECT_EQ(ClassNames(), (std::vector<std::string>{"_background_", "wheel", "brake"}));
+  EXPECT_EQ(FirstValues("JPEGImages/a.b.jpg", 4), (Values{0, 1, 2, 255}));
+  EXPECT_NE(
+      error_.find("class table: class_names.txt, 3 classes, in place of the 21 of layout voc"),
+      std::string::npos)
+      << error_;
+  // Its list of labels counts from -1.
+  std::filesystem::remove(source_.At("class_names.txt"));
+  source_.Write("labels.txt", "__ignore__\n_background_\nwheel\nbrake\n");
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("JPEGImages/c.jpg", 3), (Values{0, 1, 2}));
+  EXPECT_EQ(ClassNames(), (std::vector<std::string>{"_background_", "wheel", "brake"}));
+  source_.Write("labels.txt", "label,shapes,pixels\nwheel,3,4\n");
+  ExpectError(StatusCode::kInvalidArgument, "If it is no class table, rename it");
+}
+
 class CityscapesTest : public LayoutPackTest {
  protected:
   void AddFrame(const std::string& split, const std::string& frame, const std::string& label) {
@@ -240,6 +233,25 @@ TEST_F(LayoutPackTest, KittiExportIsReadByColor) {
   EXPECT_EQ(FirstValues("val/image_2/a.png", 2), (Values{1, 0}));
 }
 
+TEST_F(LayoutPackTest, KittiExportWithIdsAndATableOfItsOwnNeedsAMap) {
+  source_.Write("label_colors.txt", "0 0 0 background\n255 0 0 car\n0 255 0 tree\n");
+  for (const char* split : {"train", "val"}) {
+    AddImage(std::string(split) + "/image_2/a.png");
+    source_.Write(std::string(split) + "/semantic/a.png", GrayPng(kSize, {2, 1, 0}));
+    source_.Write(std::string(split) + "/semantic_rgb/a.png", RgbPng(kSize, {0x00FF00, 0xFF0000}));
+  }
+  ExpectError(StatusCode::kInvalidArgument,
+              "into 19 classes, and label_colors.txt has 3; say what the values become with --map");
+  options_.layout.map = "none";
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("val/image_2/a.png", 3), (Values{2, 1, 0}));
+  EXPECT_EQ(ClassNames(), (std::vector<std::string>{"background", "car", "tree"}));
+  options_.layout.map = "cityscapes";
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("val/image_2/a.png", 3), (Values{255, 255, 255}));
+  EXPECT_EQ(ClassNames().size(), 19u);
+}
+
 TEST_F(LayoutPackTest, SceneParsingIsShiftedOnce) {
   for (const char* split : {"training", "validation"}) {
     AddImage(std::string("images/") + split + "/ADE_00000001" + split + ".jpg");
@@ -296,6 +308,15 @@ TEST_F(LayoutPackTest, CocoStuffIsOneBelowThePublishedIds) {
   EXPECT_EQ(ClassNames()[0], "person");
   EXPECT_EQ(ClassNames()[158], "snow");
   EXPECT_EQ(manifest_.splits(0).name(), "train");
+  // The published list counts what has no label.
+  std::string published = "0: unlabeled\n";
+  for (int i = 0; i < 182; ++i) {
+    published += std::to_string(i + 1) + ": " + ClassNames()[static_cast<size_t>(i)] + "\n";
+  }
+  source_.Write("labels.txt", published);
+  ExpectPacked();
+  EXPECT_EQ(ClassNames().size(), 182u);
+  std::filesystem::remove(source_.At("labels.txt"));
   // Published ids: 182 is one too many.
   source_.Write("annotations/train2017/000000000009.png", GrayPng(kSize, {1, 182}));
   ExpectError(StatusCode::kDataLoss, "value 182");
@@ -350,6 +371,35 @@ TEST_F(LayoutPackTest, DeepGlobeColorsAreThresholds) {
   ExpectError(StatusCode::kDataLoss, "colour 254,2,3 (#fe0203): 24 pixels");
 }
 
+TEST_F(LayoutPackTest, DeepGlobeFormWithATableOfItsOwnHasItsClasses) {
+  AddMany("train/", "_sat.jpg", "train/", "_mask.png", RgbPng(kSize, {0xFFFFFF, 0x000000}));
+  const std::string road = "name,r,g,b\nroad,255,255,255\nbackground,0,0,0\n";
+  source_.Write("class_dict.csv", road);
+  ExpectLayout("deepglobe");
+  EXPECT_EQ(ClassNames(), (std::vector<std::string>{"road", "background"}));
+  EXPECT_EQ(CommonValues(2), (Values{0, 1}));
+  TestFolder tables("tables");
+  tables.Write("road.csv", road);
+  options_.layout.classes_file = tables.At("road.csv");
+  ExpectPacked();
+  EXPECT_EQ(CommonValues(2), (Values{0, 1}));
+  options_.layout.classes_file.reset();
+  // The table that comes with the set of land cover.
+  source_.Write("class_dict.csv",
+                "name,r,g,b\nurban_land,0,255,255\nagriculture_land,255,255,0\n"
+                "rangeland,255,0,255\nforest_land,0,255,0\nwater,0,0,255\n"
+                "barren_land,255,255,255\nunknown,0,0,0\n");
+  ExpectPacked();
+  EXPECT_EQ(CommonValues(2), (Values{5, 255}));
+  EXPECT_EQ(ClassNames().size(), 6u);
+  // Colours that thresholds would merge are read exactly.
+  source_.Write("class_dict.csv", "name,r,g,b\nroad,255,255,255\nroof,200,200,200\nx,0,0,0\n");
+  options_.layout.gray = GrayReading::kColor;
+  source_.Write("train/100_mask.png", RgbPng(kSize, {0xC8C8C8, 0xFFFFFF, 0}));
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("train/100_sat.jpg", 3), (Values{1, 0, 2}));
+}
+
 TEST_F(LayoutPackTest, SynthiaHasTheClassInRed) {
   // 16 bits in three channels: red 23 would be one class too many.
   AddMany("RGB/", ".png", "GT/LABELS/", ".png", WidePng(MakeImage(kSize, 3, [](int, int x, int c) {
@@ -372,53 +422,6 @@ TEST_F(LayoutPackTest, OriginalCamvidIsPairedBySuffix) {
   // One image too many shifts nothing.
   AddImage("frames/0016E5_000.png");
   ExpectError(StatusCode::kNotFound, "frames/0016E5_000.png: there is no label");
-}
-
-TEST_F(LayoutPackTest, PairsFollowPrefixAndSuffix) {
-  source_.Write("classes.json",
-                "[{\"name\": \"ground\", \"color\": \"#000000\"}, {\"name\": \"tree\", \"color\": "
-                "[0, 255, 0]}]");
-  AddMany("images/img_", ".jpg", "masks/seg_", "_mask.png", RgbPng(kSize, {0x00FF00, 0}));
-  ExpectLayout("pairs");
-  EXPECT_EQ(CommonValues(2), (Values{1, 0}));
-  EXPECT_NE(error_.find("img_NAME and seg_NAME_mask"), std::string::npos) << error_;
-  AddImage("images/other.jpg");  // now the names have nothing in common
-  ExpectError(StatusCode::kNotFound, "there is no label with this stem");
-  options_.layout.layout = "pairs";
-  options_.layout.pairs = {"images", "masks", "img_", "", "seg_", "_mask"};
-  ExpectPacked();
-  EXPECT_EQ(CommonValues(2), (Values{1, 0}));
-  EXPECT_NE(error_.find("1 not named img_… left out in images, the last one images/other.jpg"),
-            std::string::npos)
-      << error_;
-}
-
-TEST_F(LayoutPackTest, PairsInOneFolderAndInSplits) {
-  source_.Write("names.csv", "name\na\nb\n");
-  for (const char* split : {"train", "val"}) {
-    AddImage(std::string(split) + "/x.1.JPG");
-    source_.Write(std::string(split) + "/x.1.label.PNG", GrayPng(kSize, {0, 1}));
-  }
-  options_.layout.classes_file = source_.At("names.csv");
-  options_.layout.pairs = {".", ".", "", "", "", ".label"};
-  options_.layout.layout = "pairs";
-  ExpectPacked();
-  EXPECT_EQ(FirstValues("train/x.1.JPG", 2), (Values{0, 1}));
-}
-
-TEST_F(LayoutPackTest, PairsWhoseStemsDifferInCaseAreNamed) {
-  source_.Write("classes.txt", "a\nb\n");
-  AddImage("images/Img1.jpg");
-  AddImage("images/img2.jpg");
-  source_.Write("masks/img1.png", GrayPng(kSize, {0, 1}));
-  source_.Write("masks/img2.png", GrayPng(kSize, {0, 1}));
-  ExpectError(StatusCode::kNotFound, "masks/img1.png differs in upper and lower case");
-}
-
-TEST_F(LayoutPackTest, PairsWithoutAClassTableSaySo) {
-  AddImage("images/a.jpg");
-  source_.Write("masks/a.png", GrayPng(kSize, {0, 1}));
-  ExpectError(StatusCode::kNotFound, "give one with --classes FILE");
 }
 
 TEST_F(LayoutPackTest, WrongSuffixSaysWhatIsThere) {

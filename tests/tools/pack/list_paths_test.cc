@@ -33,6 +33,22 @@ TEST_F(ListPathsTest, PathsThatBeginWithTheSourceFolderLeadIntoIt) {
   ExpectError(StatusCode::kNotFound, "names image " + name + "/train/1.jpg, which does not exist");
 }
 
+// As programs of the other kind of machine put them together.
+TEST_F(ListPathsTest, SeparatorsOfTwoKindsInOnePathAreUnderstood) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddPairs({"train/1"});
+  for (const std::string begin :
+       {"C:/data/set/train\\", "C:\\data\\set/train\\", "./train\\", ".\\train/"}) {
+    source_.Write("train.txt", begin + "1.jpg " + begin + "1_l.png\n");
+    ExpectLayout("list");
+    EXPECT_EQ(Keys("train"), std::vector<std::string>{"train/1.jpg"}) << begin;
+  }
+  source_.Write("train.txt", "train\\1.jpg train/x\\1_l.png\n");
+  options_.layout.layout = "list";
+  options_.layout.list = "train.txt";
+  ExpectError(StatusCode::kNotFound, "names label train/x\\1_l.png, which does not exist");
+}
+
 // Without names of columns, the image comes first.
 TEST_F(ListPathsTest, ExchangedColumnsAreNoticed) {
   source_.Write("classes.txt", "a\nb\n");

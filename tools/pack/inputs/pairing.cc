@@ -22,7 +22,10 @@ std::optional<std::string> StemOf(std::string_view below, const NameRule& rule,
   const size_t slash = stem.rfind('/');
   std::string_view folder = slash == std::string_view::npos ? "" : stem.substr(0, slash + 1);
   std::string_view name = stem.substr(folder.size());
-  if (!rule.except_suffix.empty() && EndsWith(name, rule.except_suffix)) return std::nullopt;
+  if (rule.HasException() && EndsWith(name, rule.except_suffix) &&
+      name.substr(0, rule.except_prefix.size()) == rule.except_prefix) {
+    return std::nullopt;
+  }
   const bool matches = name.size() > rule.prefix.size() + rule.suffix.size() &&
                        name.substr(0, rule.prefix.size()) == rule.prefix &&
                        EndsWith(name, rule.suffix);
@@ -153,7 +156,7 @@ Result<FilesByStem> CollectStems(const FolderListing& listing, const NameRule& r
     }
   }
   no_images.Note("without an image's extension", rule.folder, notes);
-  if (rule.except_suffix.empty()) {
+  if (!rule.HasException()) {
     not_matching.Note("not named " + rule.prefix + "…" + rule.suffix, rule.folder, notes);
   }
   return stems;

@@ -24,8 +24,10 @@ struct NameRule {
   // True: files without prefix and suffix are left out, and both are cut off before names are
   // compared. False: a label may have them or not.
   bool must_match = false;
-  // Names without extension that end in this are left out.
-  std::string except_suffix;
+  // Names without extension that end in this, and begin with the prefix, are left out.
+  std::string except_suffix, except_prefix = {};
+
+  bool HasException() const { return !(except_suffix + except_prefix).empty(); }
 };
 
 struct PairRules {

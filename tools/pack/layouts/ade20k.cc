@@ -114,7 +114,7 @@ std::string RecognizeAde20k(const FolderListing& listing) {
 Status ReadAde20k(const LayoutInput& input, InputSet* set) {
   set->labels.ignore = 255;
   set->labels.map = NamedValueMap("ade20k");
-  RETURN_IF_ERROR(UseClasses(input, Ade20kClasses(), set));
+  RETURN_IF_ERROR(UseClasses(input, Ade20kClasses(), set, NoClassRow::kFirstOrLast));
   for (const std::string& split : input.listing.FoldersIn("images")) {
     PairRules rules;
     rules.images.folder = "images/" + split;

@@ -242,9 +242,8 @@ Status ReadCamvid(const LayoutInput& input, InputSet* set) {
   set->unlisted.reason = "no list names it";
   // Annotation tools export lists too, with colours of their own.
   if (input.listing.Find(kColorTable) != nullptr) return FindClasses(input, set);
-  set->classes = input.classes.empty() ? CamvidClasses() : input.classes;
   set->labels.ignore = kIgnore;
-  return OkStatus();
+  return UseClasses(input, CamvidClasses(), set);
 }
 
 }  // namespace shardmill

@@ -1,7 +1,9 @@
 // COCO's annotation files: instances, drawn as a class map over background, and panoptic, whose
 // pictures hold segment ids.
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "reader/base/file.h"
@@ -93,7 +95,8 @@ class CocoReader {
   const LayoutInput& input_;
   const Kind& kind_;
   InputSet* set_;
-  std::vector<std::string> names_;  // of the classes, as the first file gives them
+  std::vector<std::string> names_;     // of the classes, as the first file gives them
+  std::optional<InputSplit> unsplit_;  // of the files whose names are no splits, together
 };
 
 std::string Numbers(const std::vector<CocoCategory>& categories) {
@@ -353,7 +356,9 @@ Status CocoReader::ReadFile(const AnnotationFile& file) {
   InputSplit split;
   for (const CocoImage& image : index.images) RETURN_IF_ERROR(AddImage(file, image, &split));
   if (!UsualSplitName(file.split).empty()) return AddSplit(file.split, std::move(split), set_);
-  DivideByKey(std::move(split), set_);
+  if (!unsplit_.has_value()) unsplit_.emplace();
+  std::move(split.samples.begin(), split.samples.end(), std::back_inserter(unsplit_->samples));
+  std::move(split.problems.begin(), split.problems.end(), std::back_inserter(unsplit_->problems));
   return OkStatus();
 }
 
@@ -366,6 +371,7 @@ Status CocoReader::Read() {
                          input_.listing.root + OtherJson(input_.listing, kind_));
   }
   for (const AnnotationFile& file : files) RETURN_IF_ERROR(ReadFile(file));
+  if (unsplit_.has_value()) DivideByKey(*std::move(unsplit_), set_);
   set_->unlisted.reason = "no annotation file names it";
   return CheckOtherFolders(files);
 }

@@ -73,7 +73,7 @@ std::string RecognizeCocoStuff(const FolderListing& listing) {
 
 Status ReadCocoStuff(const LayoutInput& input, InputSet* set) {
   set->labels.ignore = 255;
-  RETURN_IF_ERROR(UseClasses(input, CocoStuffClasses(), set));
+  RETURN_IF_ERROR(UseClasses(input, CocoStuffClasses(), set, NoClassRow::kFirstOrLast));
   const std::vector<SplitPair> splits = FindSplits(input.listing);
   RETURN_IF_ERROR(CheckOtherFolders(input, splits, set));
   for (const SplitPair& split : splits) {

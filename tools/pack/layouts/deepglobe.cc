@@ -1,9 +1,11 @@
 // DeepGlobe land cover: N_sat.jpg and N_mask.png in one folder. The colours of the masks are not
 // exact; each channel counts as 0 or 255. Black is "unknown".
+#include <algorithm>
 #include <utility>
 
 #include "tools/pack/inputs/pairing.h"
 #include "tools/pack/inputs/split_names.h"
+#include "tools/pack/labels/class_table.h"
 #include "tools/pack/layouts/class_names.h"
 #include "tools/pack/layouts/layout_parts.h"
 #include "tools/pack/layouts/layouts.h"
@@ -26,6 +28,18 @@ std::vector<std::string> ImageFolders(const FolderListing& listing) {
   return folders;
 }
 
+// Other colours than those of the set are not told apart by thresholds.
+bool AreApartByThresholds(const std::vector<ClassInfo>& classes) {
+  return std::all_of(classes.begin(), classes.end(), [](const ClassInfo& info) {
+    uint32_t color = info.color.value_or(1);
+    while ((color & 255) == 0 || (color & 255) == 255) {
+      if (color <= 255) return true;
+      color >>= 8;
+    }
+    return false;
+  });
+}
+
 }  // namespace
 
 std::string RecognizeDeepGlobe(const FolderListing& listing) {
@@ -43,6 +57,10 @@ Status ReadDeepGlobe(const LayoutInput& input, InputSet* set) {
   rules.map.emplace();
   rules.map->ids[kLabelColorFlag] = ValueMap::kToIgnore;  // black
   RETURN_IF_ERROR(UseClasses(input, DeepGlobeClasses(), set));
+  if (!AreApartByThresholds(set->classes)) {
+    rules.code = PixelCode::kPlain;
+    rules.colors_in_files = AllHaveColors(set->classes);
+  }
   std::vector<InputSplit> labelled;
   for (const std::string& folder : ImageFolders(input.listing)) {
     const std::string usual = UsualSplitName(folder);

@@ -1,8 +1,10 @@
 #include "tools/pack/layouts/layout.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "reader/console/terminal.h"
@@ -287,6 +289,25 @@ Status CheckLabelRules(InputSet* set) {
   return CheckTolerance(set->classes, rules);
 }
 
+bool Holds(const FolderListing& listing, const std::string& path) {
+  return listing.Find(path) != nullptr || listing.HasFolder(path);
+}
+
+// A path below the source as the shell completes it: "./images/", or from where the user is.
+std::string BelowSource(const FolderListing& listing, const std::string& given) {
+  std::string path = given;
+  while (path.compare(0, 2, "./") == 0) path.erase(0, 2);
+  while (!path.empty() && path.back() == '/') path.pop_back();
+  if (given.empty() || Holds(listing, path)) return path;
+  if (path.empty() || path == ".") return given.front() == '/' ? given : ".";
+  std::error_code root_error, path_error;
+  const std::filesystem::path root = std::filesystem::canonical(listing.root, root_error);
+  const std::filesystem::path file = std::filesystem::canonical(path, path_error);
+  if (root_error || path_error) return given;
+  path = file.lexically_relative(root).generic_string();
+  return path == "." || Holds(listing, path) ? path : given;
+}
+
 }  // namespace
 
 const std::vector<Layout>& Layouts() {
@@ -361,8 +382,12 @@ bool LayoutOptions::Wants(const std::string& split) const {
   return std::find(splits.begin(), splits.end(), split) != splits.end();
 }
 
-Result<InputSet> ReadInputSet(const std::string& source, const LayoutOptions& options) {
-  ASSIGN_OR_RETURN(FolderListing listing, ScanFolder(source, options.threads, options.output));
+Result<InputSet> ReadInputSet(const std::string& source, const LayoutOptions& given) {
+  ASSIGN_OR_RETURN(FolderListing listing, ScanFolder(source, given.threads, given.output));
+  LayoutOptions options = given;
+  for (std::string* path : {&options.list, &options.pairs.images, &options.pairs.labels}) {
+    *path = BelowSource(listing, *path);
+  }
   if (listing.files.empty()) return NothingToRead(listing);
   std::vector<ClassInfo> classes;
   if (options.classes_file.has_value()) {

@@ -1,5 +1,6 @@
 #include "tools/pack/layouts/layout_parts.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "reader/base/file.h"
@@ -7,29 +8,126 @@
 #include "tools/pack/decode/file_format.h"
 #include "tools/pack/inputs/record_key.h"
 #include "tools/pack/inputs/split_names.h"
+#include "tools/pack/inputs/text_lines.h"
 #include "tools/pack/labels/class_table.h"
+#include "tools/pack/labels/value_map.h"
 
 namespace shardmill {
 namespace {
 
-constexpr const char* kTableNames[] = {"class_dict.csv",   "classes.csv", "labelmap.txt",
-                                       "label_colors.txt", "classes.txt", "classes.json",
-                                       "labels.txt",       "labels.json", "_classes.csv"};
+constexpr const char* kTableNames[] = {
+    "class_dict.csv", "classes.csv", "labelmap.txt",    "label_colors.txt", "classes.txt",
+    "classes.json",   "labels.txt",  "class_names.txt", "labels.json",      "_classes.csv"};
+
+bool MeansNoClass(const std::string& name) {
+  static const std::set<std::string> names = {"unlabeled", "unlabelled", "unknown",
+                                              "void",      "ignore",     "other"};
+  return names.count(name) > 0;
+}
+
+// "Urban_Land" and "urban land" are one name; a row for what has no class may be there or not.
+std::vector<std::string> ComparedNames(const std::vector<ClassInfo>& classes, NoClassRow row) {
+  std::vector<std::string> names;
+  for (const ClassInfo& info : classes) {
+    names.push_back(LowerCase(info.name));
+    std::replace_if(
+        names.back().begin(), names.back().end(), [](char c) { return c == '_' || c == '-'; }, ' ');
+  }
+  if (!names.empty() && MeansNoClass(names.back())) names.pop_back();
+  const bool first = row == NoClassRow::kFirstOrLast && !names.empty() && MeansNoClass(names[0]);
+  if (first) names.erase(names.begin());
+  return names;
+}
+
+// labelme's tables begin with a name for the number -1, which no label file holds.
+Result<std::vector<ClassInfo>> ReadTableAtTop(const FolderListing& listing,
+                                              const std::string& name) {
+  ASSIGN_OR_RETURN(std::vector<ClassInfo> classes, ReadClassTable(JoinPath(listing.root, name)));
+  if (classes.front().name != "__ignore__" || classes.size() == 1) return classes;
+  classes.erase(classes.begin());
+  for (size_t i = 0; i < classes.size(); ++i) classes[i].id = static_cast<uint32_t>(i);
+  return classes;
+}
+
+// The table at the top whose classes are not `own`; an empty name: there is none.
+struct TableAtTop {
+  std::string name;
+  std::vector<ClassInfo> classes;
+};
+
+Result<TableAtTop> FindOtherTable(const LayoutInput& input, const std::vector<ClassInfo>& own,
+                                  NoClassRow row) {
+  TableAtTop table;
+  const std::string name = ClassTableAtTop(input.listing);
+  if (name.empty()) return table;
+  Result<std::vector<ClassInfo>> classes = ReadTableAtTop(input.listing, name);
+  if (!classes.ok()) {
+    return InvalidArgumentError(classes.status().message() +
+                                ". If it is no class table, rename it; or give --classes FILE");
+  }
+  if (ComparedNames(*classes, row) == ComparedNames(own, row)) return table;
+  table.name = name;
+  table.classes = *std::move(classes);
+  return table;
+}
+
+// What the layout says of colours that are now a class's.
+void DropRulesOfOwnClasses(const std::vector<ClassInfo>& classes, LabelRules* labels) {
+  labels->index_first = false;
+  if (!labels->map.has_value()) return;
+  for (const ClassInfo& info : classes) {
+    if (info.color.has_value()) labels->map->ids.erase(*info.color | kLabelColorFlag);
+  }
+  if (labels->map->ids.empty() && !labels->map->others.has_value()) labels->map.reset();
+}
+
+std::string AskForMap(const InputSet& set, size_t own, const std::string& table, size_t classes) {
+  return "layout " + set.layout + " turns the values of its label files into " +
+         std::to_string(own) + " classes, and " + table + " has " + std::to_string(classes) +
+         "; say what the values become with --map FILE, or --map none for the values themselves";
+}
+
+Status UseTable(const LayoutInput& input, size_t own, TableAtTop table, InputSet* set) {
+  const bool mapped = set->labels.map.has_value() && set->labels.map->MapsNumbers();
+  if (mapped && !input.options.map.has_value()) {
+    return InvalidArgumentError(AskForMap(*set, own, table.name, table.classes.size()) +
+                                "; or rename " + table.name + " if the set has the " +
+                                std::to_string(own) + " classes");
+  }
+  set->notes.push_back("class table: " + table.name + ", " + std::to_string(table.classes.size()) +
+                       " classes, in place of the " + std::to_string(own) + " of layout " +
+                       set->layout);
+  LabelRules& labels = set->labels;
+  labels.colors_in_files = AllHaveColors(table.classes);
+  if (labels.ignore.has_value() && *labels.ignore < table.classes.size()) labels.ignore.reset();
+  set->classes = std::move(table.classes);
+  DropRulesOfOwnClasses(set->classes, &set->labels);
+  return OkStatus();
+}
 
 }  // namespace
 
-Status UseClasses(const LayoutInput& input, std::vector<ClassInfo> own, InputSet* set) {
-  set->classes = input.classes.empty() ? std::move(own) : input.classes;
+Status UseClasses(const LayoutInput& input, std::vector<ClassInfo> own, InputSet* set,
+                  NoClassRow row) {
   const bool mapped = set->labels.map.has_value() && set->labels.map->MapsNumbers();
-  if (input.classes.empty() || !mapped || input.options.map.has_value() ||
-      input.classes.size() == own.size()) {
+  if (input.classes.empty()) {
+    const std::vector<std::string> profiles = ValueMapNames();
+    // A profile makes the layout's own classes, whatever lies beside them.
+    const bool makes_own = mapped && std::find(profiles.begin(), profiles.end(),
+                                               input.options.map.value_or("")) != profiles.end();
+    if (!makes_own) {
+      ASSIGN_OR_RETURN(TableAtTop table, FindOtherTable(input, own, row));
+      if (!table.name.empty()) return UseTable(input, own.size(), std::move(table), set);
+    }
+    set->classes = std::move(own);
     return OkStatus();
   }
-  return InvalidArgumentError(
-      "layout " + set->layout + " turns the values of its label files into " +
-      std::to_string(own.size()) + " classes, and --classes has " +
-      std::to_string(input.classes.size()) +
-      "; say what the values become with --map FILE, or --map none for the values themselves");
+  set->classes = input.classes;
+  DropRulesOfOwnClasses(set->classes, &set->labels);
+  if (!mapped || input.options.map.has_value() || input.classes.size() == own.size()) {
+    return OkStatus();
+  }
+  return InvalidArgumentError(AskForMap(*set, own.size(), "--classes", input.classes.size()));
 }
 
 std::string ClassTableAtTop(const FolderListing& listing) {
@@ -44,7 +142,7 @@ Status FindClasses(const LayoutInput& input, InputSet* set) {
   for (const char* name : kTableNames) {
     if (!set->classes.empty()) break;
     if (input.listing.Find(name) == nullptr) continue;
-    ASSIGN_OR_RETURN(set->classes, ReadClassTable(JoinPath(input.listing.root, name)));
+    ASSIGN_OR_RETURN(set->classes, ReadTableAtTop(input.listing, name));
     set->notes.push_back("class table: " + std::string(name) + ", " +
                          std::to_string(set->classes.size()) + " classes");
   }

@@ -14,9 +14,17 @@
 
 namespace shardmill {
 
-// The user's class table, or else the layout's own. InvalidArgument when the layout has a map of
-// label values and the user's table has another length than its own, unless the user gave a map.
-Status UseClasses(const LayoutInput& input, std::vector<ClassInfo> own, InputSet* set);
+// Where a table may name what has no class and still mean the layout's own classes: also in the
+// first row, where the published numbers count that and the layout leaves it out.
+enum class NoClassRow { kLast, kFirstOrLast };
+
+// The user's class table, or else one that lies at the top of the folder and names other classes
+// than the layout has, or else the layout's own. Where the layout has a map of label values, which
+// nobody can apply to other classes, InvalidArgument for a table at the top, and for a user's of
+// another length than the layout's, unless the user gave a map. The layout's rules that hold for
+// its own classes alone are dropped with them: `index_first`, and for colours that are a class's.
+Status UseClasses(const LayoutInput& input, std::vector<ClassInfo> own, InputSet* set,
+                  NoClassRow row = NoClassRow::kLast);
 
 // The class table at the top of the folder under a usual name; empty: there is none.
 std::string ClassTableAtTop(const FolderListing& listing);

@@ -41,6 +41,16 @@ void AddFoldersAbove(const std::filesystem::path& root, std::vector<std::string>
   }
 }
 
+// A path of two machines, as "C:/set/i\\1.png", once it names nothing as it stands.
+std::string WithSlashes(std::string path) {
+  std::replace(path.begin(), path.end(), '\\', '/');
+  return PlainPath(path);
+}
+
+bool EndsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
 bool BeginsWith(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
@@ -69,7 +79,12 @@ const ListedFile* ListedFileFinder::FindFromAbove(std::string_view path) const {
 
 const ListedFile* ListedFileFinder::Find(std::string_view listed) const {
   const std::string plain = PlainPath(listed);
-  std::string_view path = plain;
+  const ListedFile* file = FindPath(plain);
+  const bool is_mixed = plain.find('\\') != std::string::npos;
+  return file == nullptr && is_mixed ? FindPath(WithSlashes(plain)) : file;
+}
+
+const ListedFile* ListedFileFinder::FindPath(std::string_view path) const {
   if (!IsAbsolute(path)) {
     const ListedFile* file = listing_.Find(path);
     return file == nullptr ? FindFromAbove(path) : file;
@@ -111,7 +126,7 @@ const ListedFile* ListedFileFinder::FindImage(std::string_view listed) {
 // A file of the same name in no folder may be any file, so it is no hint.
 std::string ListedFileFinder::DescribeMissing(std::string_view listed) const {
   const std::string message = ", which does not exist in the source folder";
-  const std::string plain = PlainPath(listed);
+  const std::string plain = WithSlashes(std::string(listed));
   if (IsAbsolute(plain))
     return message + ", and neither does what is left without its first folders";
   std::string_view rest = plain;
@@ -126,14 +141,16 @@ std::string ListedFileFinder::DescribeMissing(std::string_view listed) const {
 
 Status ListedRoots::Add(const std::string& listed, const ListedFile& found,
                         const std::string& where) {
-  const std::string path = PlainPath(listed);
+  std::string path = PlainPath(listed);
+  if (path != found.path && !EndsWith(path, "/" + found.path)) path = WithSlashes(path);
   // A bare name may mean a file in any folder.
   if (path.find('/') == std::string::npos || path.size() <= found.path.size()) return OkStatus();
   const std::string root = path.substr(0, path.size() - found.path.size());
   if (!line_of_root_.emplace(root, where).second) return OkStatus();
   auto other = line_of_root_.upper_bound(root);
   if (other != line_of_root_.end() && other->first.rfind(root, 0) != 0) other = line_of_root_.end();
-  for (size_t slash = root.find('/'); slash + 1 < root.size() && other == line_of_root_.end();
+  for (size_t slash = root.find('/');
+       slash != std::string::npos && slash + 1 < root.size() && other == line_of_root_.end();
        slash = root.find('/', slash + 1)) {
     other = line_of_root_.find(root.substr(0, slash + 1));
   }

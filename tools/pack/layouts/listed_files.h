@@ -30,6 +30,7 @@ class ListedFileFinder {
   std::string DescribeMissing(std::string_view listed) const;
 
  private:
+  const ListedFile* FindPath(std::string_view path) const;
   const ListedFile* FindFromAbove(std::string_view path) const;
 
   const FolderListing& listing_;

@@ -1,6 +1,7 @@
 // Two folders of images and label images, paired by name: as the options say, or as folders and
 // files of usual names suggest.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "tools/pack/decode/file_format.h"
@@ -15,9 +16,10 @@ namespace {
 
 constexpr const char* kImageNames[] = {"images",     "image", "imgs",   "img",  "images_png",
                                        "jpegimages", "rgb",   "frames", "data", "input"};
-constexpr const char* kLabelNames[] = {
-    "masks", "mask", "labels",      "label",        "masks_png",     "annotations", "annotation",
-    "annot", "gt",   "groundtruth", "segmentation", "segmentations", "targets",     "target"};
+constexpr const char* kLabelNames[] = {"masks",     "mask",        "labels",       "label",
+                                       "masks_png", "annotations", "annotation",   "annot",
+                                       "gt",        "groundtruth", "segmentation", "segmentations",
+                                       "targets",   "target",      "1st_manual"};
 
 struct FolderPair {
   std::string split;  // "" when it is the whole set
@@ -36,6 +38,34 @@ std::string FindNamed(const std::vector<std::string>& folders, const char* const
 
 std::string Join(const std::string& above, const std::string& name) {
   return above.empty() ? name : above + "/" + name;
+}
+
+// The folders in `above` of these names, in any case of letters, that hold images.
+template <size_t kCount>
+std::vector<std::string> AllNamed(const FolderListing& listing, const std::string& above,
+                                  const char* const (&names)[kCount]) {
+  std::vector<std::string> found;
+  for (const std::string& folder : listing.FoldersIn(above)) {
+    const std::string lower = LowerCase(folder);
+    const bool is_named = std::any_of(std::begin(names), std::end(names),
+                                      [&](const char* name) { return lower == name; });
+    const std::string path = Join(above, folder);
+    if (is_named && FindBelow(listing, path, HasImageExtension) != nullptr) found.push_back(path);
+  }
+  return found;
+}
+
+// The first of several folders would be one of them by chance.
+Status CheckOneOfEach(const FolderListing& listing, const std::string& above) {
+  const auto check = [&](const std::vector<std::string>& found, const char* what) {
+    if (found.size() < 2) return OkStatus();
+    return InvalidArgumentError("the folders " + found[0] + " and " + found[1] +
+                                " could both hold the " + what +
+                                "; say which does with --images FOLDER --labels FOLDER, or take "
+                                "the other out of the source folder");
+  };
+  RETURN_IF_ERROR(check(AllNamed(listing, above, kImageNames), "images"));
+  return check(AllNamed(listing, above, kLabelNames), "labels");
 }
 
 // The folders of images and labels directly in `above`, if there are both.
@@ -83,6 +113,13 @@ std::vector<std::string> Stems(const FolderListing& listing, const std::string& 
   return stems;
 }
 
+std::string DigitsOf(const std::string& text) {
+  std::string digits;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(digits),
+               [](char c) { return c >= '0' && c <= '9'; });
+  return digits;
+}
+
 // What all names begin with, up to its last _ or -; and what they end in, from its first on.
 void FindCommonParts(const std::vector<std::string>& stems, std::string* prefix,
                      std::string* suffix) {
@@ -102,6 +139,12 @@ void FindCommonParts(const std::vector<std::string>& stems, std::string* prefix,
   prefix->resize(prefix->find_last_of("_-") + 1);
   const size_t border = suffix->find_first_of("_-");
   suffix->erase(0, border == std::string::npos ? suffix->size() : border);
+  const bool overlap = std::any_of(stems.begin(), stems.end(), [&](const std::string& stem) {
+    return prefix->size() + suffix->size() >= stem.size();
+  });
+  if (!overlap) return;
+  // Of a lone name both would be all of it: the part with a number is what its pair shares.
+  (DigitsOf(*prefix).empty() ? suffix : prefix)->clear();
 }
 
 bool SharesAStem(const FolderListing& listing, const FolderPair& pair) {
@@ -113,8 +156,8 @@ bool SharesAStem(const FolderListing& listing, const FolderPair& pair) {
 }
 
 // The rules that the options give, or when no two names are equal, those that the names suggest.
-PairRules RulesFor(const LayoutInput& input, const FolderPair& pair,
-                   std::vector<std::string>* notes) {
+Result<PairRules> RulesFor(const LayoutInput& input, const FolderPair& pair,
+                           std::vector<std::string>* notes) {
   const PairOptions& options = input.options.pairs;
   PairRules rules;
   rules.images = {pair.images, options.image_prefix, options.image_suffix, true, ""};
@@ -122,9 +165,19 @@ PairRules RulesFor(const LayoutInput& input, const FolderPair& pair,
   if (options.GivesNames() || SharesAStem(input.listing, pair)) return rules;
   FindCommonParts(Stems(input.listing, pair.images), &rules.images.prefix, &rules.images.suffix);
   FindCommonParts(Stems(input.listing, pair.labels), &rules.labels.prefix, &rules.labels.suffix);
-  notes->push_back("no name is equal in " + pair.images + " and " + pair.labels +
-                   "; taken for pairs: " + rules.images.prefix + "NAME" + rules.images.suffix +
-                   " and " + rules.labels.prefix + "NAME" + rules.labels.suffix);
+  const std::string seen = "no name is equal in " + pair.images + " and " + pair.labels;
+  const std::string taken = rules.images.prefix + "NAME" + rules.images.suffix + " and " +
+                            rules.labels.prefix + "NAME" + rules.labels.suffix;
+  // Words are a rule of naming; numbers tell drives, cameras and years apart.
+  const std::string of_images = DigitsOf(rules.images.prefix + rules.images.suffix);
+  const std::string of_labels = DigitsOf(rules.labels.prefix + rules.labels.suffix);
+  if (!of_images.empty() && !of_labels.empty() && of_images != of_labels) {
+    return InvalidArgumentError(seen + ", and " + taken +
+                                " differ in numbers, so that they may not belong together; if they "
+                                "are pairs, say so with --image-prefix, --image-suffix, "
+                                "--label-prefix and --label-suffix");
+  }
+  notes->push_back(seen + "; taken for pairs: " + taken);
   return rules;
 }
 
@@ -152,8 +205,12 @@ Status CheckSplitsAtTop(const LayoutInput& input, const std::vector<FolderPair>&
     const bool is_pair = std::any_of(pairs.begin(), pairs.end(),
                                      [&](const FolderPair& pair) { return pair.split == name; });
     if (UsualSplitName(name).empty() || is_pair) continue;
-    RETURN_IF_ERROR(LeaveOutUnlabelled(
-        input, name, "it does not hold a folder of images and one of labels", set));
+    const std::vector<std::string> folders = input.listing.FoldersIn(name);
+    const std::string images = FindNamed(folders, kImageNames);
+    const bool unlabelled = !images.empty() && FindNamed(folders, kLabelNames).empty();
+    RETURN_IF_ERROR(LeaveOutUnlabelled(input, name,
+                                       "it does not hold a folder of images and one of labels", set,
+                                       unlabelled ? Join(name, images) : ""));
   }
   return OkStatus();
 }
@@ -166,6 +223,9 @@ Result<std::vector<FolderPair>> ChoosePairs(const LayoutInput& input, InputSet* 
   if (options.images.empty()) {
     std::vector<FolderPair> pairs = FindPairs(input.listing);
     const std::vector<FolderPair> top = UsualPair(input.listing, "");
+    for (const FolderPair& pair : top.empty() ? pairs : top) {
+      RETURN_IF_ERROR(CheckOneOfEach(input.listing, pair.split));
+    }
     RETURN_IF_ERROR(top.empty() ? CheckSplitsAtTop(input, pairs, set)
                                 : CheckSplitsWithin(input, top.front(), pairs, set));
     if (!pairs.empty()) return pairs;
@@ -200,8 +260,9 @@ Status ReadPairs(const LayoutInput& input, InputSet* set) {
   for (const FolderPair& pair : pairs) {
     set->unlisted.trees.push_back(pair.images);
     set->unlisted.trees.push_back(pair.labels);
-    PairRules rules = RulesFor(input, pair, &set->notes);
+    ASSIGN_OR_RETURN(PairRules rules, RulesFor(input, pair, &set->notes));
     if (pair.images == pair.labels && rules.images.suffix.empty()) {
+      rules.images.except_prefix = rules.labels.prefix;
       rules.images.except_suffix = rules.labels.suffix;
     }
     ASSIGN_OR_RETURN(InputSplit split, PairByStem(input.listing, pair.split, rules, &set->notes));

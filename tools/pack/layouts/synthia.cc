@@ -28,7 +28,7 @@ Status ReadSynthia(const LayoutInput& input, InputSet* set) {
   rules.map.emplace();
   rules.map->ids[0] = ValueMap::kToIgnore;
   for (const ClassInfo& info : own) rules.map->ids[info.id + 1] = info.id;
-  RETURN_IF_ERROR(UseClasses(input, own, set));
+  RETURN_IF_ERROR(UseClasses(input, own, set, NoClassRow::kFirstOrLast));
   PairRules pair;
   pair.images.folder = kImages;
   pair.labels.folder = kLabels;

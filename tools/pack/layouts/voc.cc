@@ -49,12 +49,12 @@ Status VocReader::ReadClasses() {
     return OkStatus();
   }
   rules.ignore = kIgnore;
-  if (input_.classes.empty()) {
-    rules.index_first = true;
-    rules.map.emplace();
-    rules.map->ids[kBorderColor | kLabelColorFlag] = ValueMap::kToIgnore;
-  }
-  return UseClasses(input_, VocClasses(), set_);
+  rules.index_first = input_.classes.empty();
+  RETURN_IF_ERROR(UseClasses(input_, VocClasses(), set_));
+  if (!rules.index_first) return OkStatus();  // the classes are others
+  rules.map.emplace();
+  rules.map->ids[kBorderColor | kLabelColorFlag] = ValueMap::kToIgnore;
+  return OkStatus();
 }
 
 // Many images have no mask: without lists, those that have one are the set.
@@ -86,6 +86,7 @@ std::vector<std::string> VocReader::ChooseLists() {
     (UsualSplitName(list).empty() ? others : usual).push_back(list);
   }
   if (usual.empty()) return others;
+  if (!others.empty()) set_->unlisted.reason = "no list of train, val or test names it";
   for (const std::string& list : others) {
     set_->notes.push_back("list " + list + ".txt left out: train, val and test are the splits");
   }

@@ -57,6 +57,27 @@ TEST_F(CocoTest, PolygonsAndMasksAreDrawn) {
             std::string::npos);
 }
 
+// As tools write them, one for each part of a project.
+TEST_F(CocoTest, FilesWhoseNamesAreNoSplitsAreDividedTogether) {
+  for (const char* split : {"train2017", "val2017"}) {
+    const std::string path = "annotations/instances_" + std::string(split) + ".json";
+    source_.Write("annotations/instances_cam" + std::string(split).substr(0, 1) + ".json",
+                  source_.Read(path));
+    std::filesystem::remove(source_.At(path));
+  }
+  for (const char* name : {"train2017/a", "train2017/empty", "val2017/b"}) {
+    const std::string path = std::string("images/") + name + ".jpg";
+    source_.Write("images/" + path.substr(path.rfind('/') + 1), source_.Read(path));
+    std::filesystem::remove(source_.At(path));
+  }
+  std::filesystem::remove(source_.At("images/train2017"));
+  std::filesystem::remove(source_.At("images/val2017"));
+  ExpectLayout("coco");
+  EXPECT_EQ(ReadLabels().size(), 3u);
+  EXPECT_NE(error_.find("the folder has no splits: made train and val 90/10"), std::string::npos)
+      << error_;
+}
+
 TEST_F(CocoTest, IdsThatAreTextAreNamed) {
   annotations_ = R"({"id": 1, "image_id": "9", "category_id": 3, "segmentation": []})";
   Write();

@@ -14,6 +14,8 @@ constexpr double kLooksPerDeadline = 50;
 constexpr double kLongestWaits = 2;
 // Over several hosts NCCL takes its time.
 constexpr int kDeadlinesToConnect = 6;
+// For the own work of a GPU between two sums. Where all GPUs hang in it nobody waits for a sum.
+constexpr int kDeadlinesWithoutSum = 30;
 
 }  // namespace
 
@@ -107,8 +109,13 @@ Status NcclCommunicator::CheckTime(double waited_seconds, std::string_view name)
   const int64_t step = sum == nullptr ? step_ : sum->step;
   const bool is_other = waiting != clock_.waiting || step != clock_.step;
   if (state == SumState::kNoneWaits || is_other) clock_.since = waited_seconds;
+  if (is_other) clock_.changed = waited_seconds;
   clock_.waiting = waiting;
   clock_.step = step;
+  const double longest = limit * kDeadlinesWithoutSum;
+  if (state == SumState::kNoneWaits && waited_seconds - clock_.changed > longest) {
+    return HangError(name, longest);
+  }
   if (state == SumState::kUnknown) limit += kLongestWaits * longest_wait_;
   return waited_seconds - clock_.since <= limit ? OkStatus() : LateError(name, limit);
 }
@@ -118,6 +125,14 @@ Status NcclCommunicator::LateError(std::string_view name, double limit_seconds) 
                           std::to_string(static_cast<int64_t>(limit_seconds)) +
                           " s: a rank died, hangs or took another path (--rank-timeout " +
                           std::to_string(static_cast<int64_t>(options_.timeout_seconds)) + ")");
+}
+
+Status NcclCommunicator::HangError(std::string_view name, double limit_seconds) const {
+  return UnavailableError(Unfinished(name) + " did not end within " +
+                          std::to_string(static_cast<int64_t>(limit_seconds)) +
+                          " s, in which this GPU came to no sum over the GPUs: it hangs (see "
+                          "nvidia-smi), or needs a longer --rank-timeout than " +
+                          std::to_string(static_cast<int64_t>(options_.timeout_seconds)));
 }
 
 // Sums run one after the other. Events that were captured cannot be asked, and say nothing of later

@@ -6,10 +6,11 @@
 // Errors: NCCL is non-blocking; its asynchronous errors, the deadline and what the other ranks
 // tell through the bootstrap communicator are looked at in Progress and AwaitDevice. The deadline
 // is for sums: time counts while a sum has all that it needs from this rank and is not done, for a
-// GPU may compute as long as it likes. Where that cannot be told, in a captured step, it may take
-// longer than before by the deadline. The first failure aborts NCCL, which ends what hangs on the
-// device, and then the job; its message names the rank, the step and the sum that was not done. Of
-// a captured step that is launched again only the first and the last sum are known.
+// GPU may compute for longer, 30 deadlines from one sum to the next. Where that cannot be told, in
+// a captured step, it may take longer than before by the deadline. The first failure aborts NCCL,
+// which ends what hangs on the device, and then the job; its message names the rank, the step and
+// the sum that was not done. Of a captured step that is launched again only the first and the last
+// sum are known.
 //
 // One thread at a time. All ranks make the same calls in the same order.
 #pragma once
@@ -93,6 +94,7 @@ class NcclCommunicator final : public DeviceCommunicator {
   enum class SumState { kNoneWaits, kOneWaits, kUnknown };
   SumState StateOfSums(const Started** waiting) const;
   Status LateError(std::string_view name, double limit_seconds) const;
+  Status HangError(std::string_view name, double limit_seconds) const;
   // "gradient bucket 3 in step 12 on rank 2 of 4": the first sum that the device has not done; else
   // `name`, in this step.
   std::string Unfinished(std::string_view name) const;
@@ -109,9 +111,10 @@ class NcclCommunicator final : public DeviceCommunicator {
   StreamHandle stream_ = nullptr;
   std::vector<Slot> slots_;
   std::vector<Started> started_;  // in order
-  // Of one wait: since when what is waited for is the same, and when that was looked at.
+  // Of one wait: since when what is waited for waits for other ranks, since when it is the same,
+  // and when that was looked at.
   struct Clock {
-    double since = 0, looked_at = 0;
+    double since = 0, changed = 0, looked_at = 0;
     const void* waiting = nullptr;
     int64_t step = kNoStep;
   };

@@ -151,7 +151,7 @@ TEST_F(NcclCommunicatorTest, SumThatTheOthersDoNotComeToIsAbortedAtTheDeadline) 
 }
 
 // The deadline is one for other ranks.
-TEST_F(NcclCommunicatorTest, WorkOfTheOwnDeviceHasNoDeadline) {
+TEST_F(NcclCommunicatorTest, WorkOfTheOwnDeviceHasNotTheDeadlineOfSums) {
   options_.timeout_seconds = kSoon;
   auto nccl = Create();
   ASSERT_TRUE(nccl.ok());
@@ -166,6 +166,25 @@ TEST_F(NcclCommunicatorTest, WorkOfTheOwnDeviceHasNoDeadline) {
   EXPECT_TRUE(runtime_.Watched(20 * kSoon).ok());
   EXPECT_TRUE(runtime_.Watched(20.9 * kSoon).ok());
   EXPECT_EQ(runtime_.Watched(21.2 * kSoon).code(), StatusCode::kUnavailable);
+}
+
+// Where all GPUs hang in work of their own nobody waits for a sum.
+TEST_F(NcclCommunicatorTest, DeviceThatNeverComesToASumIsGivenUpInTheEnd) {
+  options_.timeout_seconds = 10;
+  auto nccl = Create();
+  ASSERT_TRUE(nccl.ok());
+  runtime_.set_pending(true);
+  float value = 0;
+  ASSERT_TRUE((*nccl)->StartSum(&value, 1, SumType::kF32, "the sum").ok());
+  EXPECT_TRUE(runtime_.Watched(0).ok());
+  EXPECT_TRUE(runtime_.Watched(1).ok());
+  EXPECT_TRUE(runtime_.Watched(300).ok());
+  const Status status = runtime_.Watched(302);
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_EQ(status.message(),
+            "the sum on rank 0 of 1 did not end within 300 s, in which this GPU came to no sum "
+            "over the GPUs: it hangs (see nvidia-smi), or needs a longer --rank-timeout than 10");
+  EXPECT_EQ(answers.calls, (Calls{"id", "start", "abort"}));
 }
 
 // Each sum has the whole time.

@@ -278,6 +278,29 @@ TEST(TrainProgram, EvaluateGivesTheScoreOfTheBestCheckpoint) {
   EXPECT_NEAR(loss("cuda-host"), expected, 1e-4);
 }
 
+// By the path of GPUs, on the host.
+TEST(TrainProgram, WhatASlowerStepOfAGpuComesFromIsSaidOnce) {
+  const Words words = Small(Shapes(), FreshPath("slower")) +
+                      Words{"--device", "cuda-host", "--eval-every", "0", "--quiet"};
+  const std::string loader = "note: images are augmented by the threads of the loader";
+  const std::string eager = "note: the step runs without a CUDA graph: hard pixels";
+  const auto times = [](const std::string& text, const std::string& part) {
+    int count = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  const ProgramResult slow =
+      RunTrainer(words + Words{"--scale-most", "1.5", "--ohem", "0.7", "--overwrite"});
+  ASSERT_EQ(slow.exit_code, 0) << slow.err;
+  EXPECT_EQ(times(slow.err, loader), 1) << slow.err;
+  EXPECT_EQ(times(slow.err, eager), 1) << slow.err;
+  const ProgramResult fast = RunTrainer(words + Words{"--flip", "0.5", "--overwrite"});
+  ASSERT_EQ(fast.exit_code, 0) << fast.err;
+  EXPECT_EQ(fast.err.find("note:"), std::string::npos) << fast.err;
+}
+
 TEST(TrainProgram, NotFiniteLossStopsWithStepAndRecords) {
   ShapeDatasetOptions options;
   options.float_images = true;

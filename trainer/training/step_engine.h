@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "reader/base/status.h"
 #include "trainer/data/data_feed.h"
@@ -51,8 +52,8 @@ class StepEngine {
   virtual uint64_t pending() const = 0;
   // To be called when weights, moments or average were changed from outside; REQUIRES: settled.
   virtual Status StateChanged() = 0;
-  // Why the steps are slower than they might be; may be empty.
-  virtual std::string note() const { return ""; }
+  // Why the steps are slower than they might be, as far as is known by now.
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 }  // namespace shardmill

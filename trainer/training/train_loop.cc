@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -62,6 +64,7 @@ class TrainLoop {
   Status RunStep();
   Status Settle();
   Status FinishStep(const StepReport& report);
+  void SayNotes();
   double TakeTimes(StepEvent* event);
   Status CheckLoss(const StepReport& report);
   Status CloseEpoch();
@@ -96,6 +99,7 @@ class TrainLoop {
   double wait_ms_ = 0;              // for data, since then
   double communicated_ = 0;         // seconds before then
   double copied_ = 0;               // likewise
+  std::set<std::string> said_;      // notes of the engine
   EpochEvent epoch_;                // sums over the epoch that is running
   TrainSummary summary_;
 };
@@ -117,7 +121,6 @@ Result<TrainSummary> TrainLoop::Run() {
   }
   if (LimitReached()) RETURN_IF_ERROR(Save(setup_.OutputPath(kLastCheckpoint), {}));
   RETURN_IF_ERROR(FinishWriting());
-  if (communicator_.rank() == 0 && !steps_->note().empty()) console_.Message(steps_->note());
   summary_.complete = progress_.epoch() == static_cast<uint64_t>(config_.epochs());
   summary_.steps = progress_.steps();
   summary_.epochs = progress_.epoch();
@@ -272,8 +275,17 @@ Status TrainLoop::FinishStep(const StepReport& report) {
   event.images = report.batch.lease.global_rows();
   const double end = TakeTimes(&event);
   epoch_.learning_rate = event.learning_rate;
+  SayNotes();
   console_.Step(event, end);
   return log_ ? log_->Write(event) : OkStatus();
+}
+
+// Each once, when it is known.
+void TrainLoop::SayNotes() {
+  if (communicator_.rank() != 0) return;
+  for (const std::string& note : steps_->notes()) {
+    if (said_.insert(note).second) console_.Message("note: " + note);
+  }
 }
 
 // Since the step before was finished. Returns the time now.

@@ -30,7 +30,7 @@ class DeviceStepEngine final : public StepEngine {
   double copied_seconds() const override { return std::chrono::duration<double>(copied_).count(); }
   uint64_t pending() const override { return static_cast<uint64_t>(step_->pending()); }
   Status StateChanged() override;
-  std::string note() const override { return step_->note(); }
+  std::vector<std::string> notes() const override;
 
  private:
   Status ConnectRanks();
@@ -46,6 +46,7 @@ class DeviceStepEngine final : public StepEngine {
   std::deque<StepReport> reports_;    // oldest first; they keep the memory of their batches
   std::unique_ptr<DeviceStep> step_;  // after them: it waits for the copies
   std::optional<InputMoves> moves_;
+  std::string feed_note_;  // why the loader moves the images; may be empty
   Status feed_failure_;
   std::chrono::steady_clock::duration copied_{};
 };
@@ -57,8 +58,13 @@ Status DeviceStepEngine::Start() {
   options.state.ranges = OptimizerRanges(setup_.graph->parameters());
   options.state.average_decay = config.ema();
   options.clip_norm = config.clip_norm();
-  if (InputMoves::CanDo(setup_.augment, setup_.task)) {
+  std::string why;
+  if (InputMoves::CanDo(setup_.augment, setup_.task, &why)) {
     moves_.emplace(setup_.augment, setup_.task, config.seed(), config.train_split());
+  }
+  if (!why.empty()) {
+    feed_note_ =
+        "images are augmented by the threads of the loader, on the CPU: the GPU's kernel " + why;
   }
   ASSIGN_OR_RETURN(const StepMemoryRequest memory, StepMemoryRequestOf(setup_, config.batch()));
   options.batch_bytes = memory.BatchBytes();
@@ -122,6 +128,13 @@ Result<std::optional<StepReport>> DeviceStepEngine::Step(FeedBatch batch, uint64
   if (step_->pending() < DeviceStep::kMostPending) return std::optional<StepReport>();
   ASSIGN_OR_RETURN(StepReport done, Report());
   return std::optional<StepReport>(std::move(done));
+}
+
+std::vector<std::string> DeviceStepEngine::notes() const {
+  std::vector<std::string> notes;
+  if (!feed_note_.empty()) notes.push_back(feed_note_);
+  if (!step_->note().empty()) notes.push_back(step_->note());
+  return notes;
 }
 
 Result<StepReport> DeviceStepEngine::Report() {

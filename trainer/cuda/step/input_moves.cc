@@ -7,13 +7,19 @@
 
 namespace shardmill {
 
-bool InputMoves::CanDo(const Augment& augment, const DataTask& task) {
-  if (!augment.IsOn() || augment.Scales() || task.sequences || task.image.h == 0 ||
-      task.image.w == 0) {
-    return false;
+bool InputMoves::CanDo(const Augment& augment, const DataTask& task, std::string* why) {
+  if (!augment.IsOn()) return false;
+  if (task.sequences || task.image.h == 0 || task.image.w == 0) {
+    *why = "takes images of one size only";
+  } else if (augment.Scales()) {
+    *why = "does not scale";
+  } else if (augment.ChangesColors() && task.image.c != 3) {
+    // Gray images change their brightness and contrast by a map of one channel, which it has not.
+    *why = "changes the colours of three channels only";
+  } else {
+    return true;
   }
-  // Gray images change their brightness and contrast by a map of one channel, which it has not.
-  return !augment.ChangesColors() || task.image.c == 3;
+  return false;
 }
 
 InputRow InputMoves::RowAt(const OrderKey& key, uint64_t position) const {

@@ -16,8 +16,9 @@ namespace shardmill {
 
 class InputMoves {
  public:
-  // Whether the kernel can do all of it: it does not scale.
-  static bool CanDo(const Augment& augment, const DataTask& task);
+  // Whether there is something to do, and the kernel can do all of it. `why` receives what it
+  // cannot do, as an end of "the kernel …"; else it stays as it is.
+  static bool CanDo(const Augment& augment, const DataTask& task, std::string* why);
 
   // REQUIRES: CanDo.
   InputMoves(const Augment& augment, const DataTask& task, uint64_t seed, std::string split)

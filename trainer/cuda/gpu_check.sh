@@ -138,13 +138,23 @@ bandwidths() { # how much memory each kernel moves, beside a copy
     "$(wc -l <<<"$output") kernels; the slowest moves $least of what a copy does" "least_share=$least"
 }
 
-train() { # NAME LIMIT_S OPTION...: on the data set; leaves its JSON in `output`
+# The speed of steps that are like the next one: behind the first, which load code and capture
+# graphs, and without the few at the ends of epochs, of which so small a set has many.
+steady() { # LOG: images/s of the median step, and the share of the time in which steps wait
+  sed -n 's/.*"kind": "step",.*"images": \([0-9]*\),.*"wait_ms": \([^,}]*\),.*"total_ms": \([^,}]*\).*/\1 \2 \3/p' \
+    "$1" 2>/dev/null | tail -n +$((warm_steps + 1)) | sort -g -k 3 |
+    awk '{images = $1; wait += $2; all += $3; ms[NR] = $3}
+      END {if (all > 0) printf "%.1f %.4f", 1000 * images / ms[int((NR + 1) / 2)], wait / all}'
+}
+
+train() { # NAME LIMIT_S OPTION...: on the data set; leaves its JSON in `output`, `speed` as steady
   local name=$1 limit=$2 folder status
   shift 2
   folder=$(mktemp -d)
   check "$name" "$limit" "$here/shardmill-train" "$here/data" --device cuda --quiet --json \
     --output "$folder/run" --plan-cache "$work/plans" "$@"
   status=$?
+  speed=$(steady "$folder/run/log.jsonl")
   rm -rf "$folder"
   return $status
 }
@@ -164,23 +174,22 @@ overfit() {
   fi
 }
 
-speed() { # PRECISION STEPS: U-Net, without evaluations
+unet() { # PRECISION STEPS: U-Net, without evaluations
   local name="U-Net, $1" start=$SECONDS rate waiting
   train "$name" 60 --precision "$1" --width 16 --batch 8 --eval-every 0 \
     --epochs 100000 --limit-steps "$2" || return
-  rate=$(number "$output" images_per_s)
-  waiting=$(number "$output" waiting_share)
+  read -r rate waiting <<<"$speed"
   if ! is_number "$rate" || ! is_number "$waiting"; then
     row "$name" failed $((SECONDS - start)) "it did not say its speed"
     return
   fi
   unet_rate=$rate
   if awk -v waiting="$waiting" -v most="$most_waiting" 'BEGIN {exit !(waiting < most)}'; then
-    row "$name" passed $((SECONDS - start)) "$rate images/s, $waiting of the time waiting" \
+    row "$name" passed $((SECONDS - start)) "$rate images/s in the median step, $waiting of the time waiting" \
       "images_per_s=$rate" "waiting_share=$waiting"
   else
     row "$name" failed $((SECONDS - start)) \
-      "$rate images/s, $waiting of the time waiting, goal: below $most_waiting" \
+      "$rate images/s in the median step, $waiting of the time waiting, goal: below $most_waiting" \
       "images_per_s=$rate" "waiting_share=$waiting"
   fi
 }
@@ -287,6 +296,7 @@ fi
 
 least_overfit=0.9
 most_waiting=0.01
+warm_steps=20
 least_ratio=1.2
 most_seconds=345
 unet_rate=
@@ -324,11 +334,11 @@ on_gpu "NCCL, 1 rank" OneRankSumsThroughNccl
 on_gpu "NCCL in a captured step" CapturedStepsSumThroughNccl
 overfit
 output=
-speed f32 60
+unet f32 60
 second_start "$output"
-speed tf32 120
+unet tf32 120
 unet_rate=
-speed bf16 200
+unet bf16 200
 bandwidths
 beside_pytorch "$unet_rate"
 sanitize

@@ -20,10 +20,24 @@ passing_tests() { # FILE COUNT
   fake "$1" "[==========] $2 tests from 1 test suite ran. (3 ms total)" "[  PASSED  ] $2 tests."
 }
 
+# Its log has 20 steps that wait and take long, then 40 usual ones and 10 at the ends of epochs.
 trained() { # SCORE WAITING [PLANS_BUILT]
   fake "$work/set/shardmill-train" \
     "note: plans of convolutions: ${3:-0} built, 66 from plans" '{' '  "complete": true,' "  \"best_score\": $1," \
-    '  "images_per_s": 1500.5,' "  \"waiting_share\": $2," '  "seconds": 4.2' '}'
+    '  "images_per_s": 3.2,' '  "waiting_share": 0.9,' '  "seconds": 4.2' '}'
+  awk -v share="$2" 'BEGIN {
+    print "{\"kind\": \"start\", \"step\": 0}"
+    for (i = 1; i <= 70; ++i) {
+      ms = i <= 20 ? 2000 : i % 5 == 0 ? 40 : 5.3315
+      wait = i <= 20 ? 1900 : ms * share
+      printf "{\"kind\": \"step\", \"step\": %d, \"images\": 8, \"images_per_s\": 1, \"wait_ms\": %.9g, " \
+        "\"copy_ms\": 0, \"total_ms\": %.9g, \"waiting_share\": 0}\n", i, wait, ms
+    }
+  }' >"$work/log.jsonl"
+  # The program leaves it where --output says.
+  sed -i "2i while [ \$# -gt 1 ]; do [ \"\$1\" != --output ] || output=\$2; shift; done" \
+    "$work/set/shardmill-train"
+  sed -i "3i mkdir -p \"\$output\" && cp '$work/log.jsonl' \"\$output/\"" "$work/set/shardmill-train"
 }
 
 # A collected folder whose checks all pass.

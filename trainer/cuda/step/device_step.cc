@@ -217,6 +217,8 @@ Status DeviceStep::Run(const std::string& key, const std::vector<StepPass>& pass
     return graphs_.Run(key, stream_, [&](StreamHandle) { return EnqueueStep(passes); });
   }
   note_ = "the step runs without a CUDA graph: " + (why.empty() ? "it was not asked for" : why);
+  // As graphs do: the sums of a rank that has its batch do not wait for one that loads it.
+  if (ranks_ != nullptr) RETURN_IF_ERROR(ranks_->Barrier("a training step"));
   return EnqueueStep(passes);
 }
 

@@ -75,6 +75,7 @@ class SharedTrial {
     for (int i = 0; i < steps; ++i) RETURN_IF_ERROR(device.Step(BatchOf(i), 4));
     return device.Finish();
   }
+  Status FailJob() { return bootstrap_->Abort(UnavailableError("rank 1 is gone")); }
 
   DeviceTrial device;
 
@@ -284,6 +285,27 @@ TEST(StepOrder, StepThatHangsIsNamedAndLeft) {
         << status.message();
     EXPECT_EQ(graphs_at_abort, 0);
     shared.device.runtime().set_lost(true);
+  }
+}
+
+// The ranks meet before a step, not in its sums: a rank that waits for its data takes its time.
+TEST(StepOrder, RanksMeetBeforeAStepIsEnqueued) {
+  for (const bool capture : {false, true}) {
+    StepTrial trial;
+    trial.capture = capture;
+    SharedTrial shared(trial);
+    ASSERT_TRUE(shared.Start().ok());
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(shared.device.Step(BatchOf(i), 4).ok());
+    const auto inputs = [&] {
+      const Log& log = shared.device.runtime().log();
+      return std::count_if(log.begin(), log.end(),
+                           [](const RecordedStep& step) { return step.name == "input"; });
+    };
+    const auto before = inputs();
+    EXPECT_EQ(before, 2);
+    EXPECT_FALSE(shared.FailJob().ok());
+    EXPECT_EQ(shared.device.Step(BatchOf(2), 4).message(), "rank 1 is gone");
+    EXPECT_EQ(inputs(), before);
   }
 }
 

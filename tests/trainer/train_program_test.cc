@@ -280,8 +280,9 @@ TEST(TrainProgram, EvaluateGivesTheScoreOfTheBestCheckpoint) {
 
 // By the path of GPUs, on the host.
 TEST(TrainProgram, WhatASlowerStepOfAGpuComesFromIsSaidOnce) {
-  const Words words = Small(Shapes(), FreshPath("slower")) +
-                      Words{"--device", "cuda-host", "--eval-every", "0", "--quiet"};
+  const std::string output = FreshPath("slower");
+  const Words words =
+      Small(Shapes(), output) + Words{"--device", "cuda-host", "--eval-every", "0", "--quiet"};
   const std::string loader = "note: images are augmented by the threads of the loader";
   const std::string eager = "note: the step runs without a CUDA graph: hard pixels";
   const auto times = [](const std::string& text, const std::string& part) {
@@ -296,9 +297,15 @@ TEST(TrainProgram, WhatASlowerStepOfAGpuComesFromIsSaidOnce) {
   ASSERT_EQ(slow.exit_code, 0) << slow.err;
   EXPECT_EQ(times(slow.err, loader), 1) << slow.err;
   EXPECT_EQ(times(slow.err, eager), 1) << slow.err;
-  const ProgramResult fast = RunTrainer(words + Words{"--flip", "0.5", "--overwrite"});
+  const ProgramResult fast =
+      RunTrainer(words + Words{"--flip", "0.5", "--precision", "bf16", "--overwrite"});
   ASSERT_EQ(fast.exit_code, 0) << fast.err;
   EXPECT_EQ(fast.err.find("note:"), std::string::npos) << fast.err;
+  // Scores are those of f32.
+  const ProgramResult scores =
+      RunTrainer({"evaluate", Shapes(), "--checkpoint", output + "/last.ckpt", "--threads", "1"});
+  EXPECT_NE(scores.err.find("note: trained in bf16; this computes in f32"), std::string::npos)
+      << scores.err;
 }
 
 TEST(TrainProgram, NotFiniteLossStopsWithStepAndRecords) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "proto/checkpoint.pb.h"
+#include "reader/console/terminal.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/data/data_feed.h"
 #include "trainer/optimization/weight_average.h"
@@ -76,6 +77,12 @@ Result<Scorer> PrepareScorer(const ScorerOptions& options, Communicator* ranks) 
   }
   ASSIGN_OR_RETURN(const LoadedCheckpoint checkpoint,
                    LoadedCheckpoint::Read(CheckpointFile(options.checkpoint, kBestCheckpoint)));
+  const std::string& trained_in = checkpoint.description().config().precision();
+  if (!trained_in.empty() && trained_in != "f32" && !options.quiet && ranks->rank() == 0) {
+    std::fprintf(stderr,
+                 "note: trained in %s; this computes in f32, and scores may differ a little\n",
+                 EscapeControl(trained_in).c_str());
+  }
   ASSIGN_OR_RETURN(scorer.dataset, Dataset::Open(options.dataset, options.split));
   ASSIGN_OR_RETURN(scorer.task, DescribeTask(scorer.dataset->schema(),
                                              SoftLabelsOf(checkpoint, *scorer.dataset)));

@@ -145,6 +145,32 @@ TEST_F(VocTest, ClassTableAtTheTopIsTakenInPlaceOfTheTwentyClasses) {
   ExpectError(StatusCode::kInvalidArgument, "If it is no class table, rename it");
 }
 
+// Tables of detectors begin with the first object, and 0 is the background in the masks.
+TEST_F(VocTest, ClassTableThatNumbersTheClassesOtherwiseStopsThePack) {
+  source_.Write("classes.txt", "aeroplane\nbicycle\nbird\n");
+  ExpectError(StatusCode::kInvalidArgument,
+              "classes.txt gives 'aeroplane' the number 0, and layout voc 1; say --classes");
+  source_.Write("classes.txt", "wheel\nbrake\n");
+  ExpectError(StatusCode::kInvalidArgument,
+              "classes.txt gives 'wheel' the number 0, which is 'background' in layout voc");
+  source_.Write("classes.txt", "_background_\nperson\nbrake\n");
+  source_.Write("SegmentationClass/a.b.png", GrayPng(kSize, {0, 1, 2}));
+  source_.Write("SegmentationClass/c.png", GrayPng(kSize, {0, 1, 2}));
+  ExpectPacked();
+  EXPECT_EQ(FirstValues("JPEGImages/c.jpg", 3), (Values{0, 1, 2}));
+  EXPECT_EQ(ClassNames(), (std::vector<std::string>{"_background_", "person", "brake"}));
+}
+
+TEST_F(VocTest, ListOfImagesIsNoClassTable) {
+  for (const char* list :
+       {"JPEGImages/a.b.jpg SegmentationClass/a.b.png\n", "a.b.jpg 3\nc.jpg 4\n"}) {
+    source_.Write("labels.txt", list);
+    ExpectPacked();
+    EXPECT_EQ(ReadLabels().size(), 2u);
+    EXPECT_EQ(ClassNames().size(), 21u);
+  }
+}
+
 class CityscapesTest : public LayoutPackTest {
  protected:
   void AddFrame(const std::string& split, const std::string& frame, const std::string& label) {
@@ -422,6 +448,20 @@ TEST_F(LayoutPackTest, OriginalCamvidIsPairedBySuffix) {
   // One image too many shifts nothing.
   AddImage("frames/0016E5_000.png");
   ExpectError(StatusCode::kNotFound, "frames/0016E5_000.png: there is no label");
+}
+
+// The table of the original set beside the labels of SegNet's, which hold numbers of their own.
+TEST_F(LayoutPackTest, ColorTableOfOtherNumbersThanCamvidsStopsThePack) {
+  source_.Write("label_colors.txt", "64 128 64 Animal\n128 128 128 Sky\n");
+  AddImage("train/1.png");
+  source_.Write("trainannot/1.png", GrayPng(kSize, {0, 11}));
+  source_.Write("train.txt", "train/1.png trainannot/1.png\n");
+  ExpectError(StatusCode::kInvalidArgument,
+              "label_colors.txt gives 'Sky' the number 1, and layout camvid 0; say --classes");
+  // Colours are those of the table, whatever their numbers are.
+  source_.Write("trainannot/1.png", RgbPng(kSize, {0x808080, 0x408040}));
+  ExpectLayout("camvid");
+  EXPECT_EQ(FirstValues("train/1.png", 2), (Values{1, 0}));
 }
 
 TEST_F(LayoutPackTest, WrongSuffixSaysWhatIsThere) {

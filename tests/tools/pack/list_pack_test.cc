@@ -288,6 +288,17 @@ TEST_F(ListPackTest, MalformedListIsNotPassedOverForAnotherLayout) {
   EXPECT_NE(error_.find("layout pairs does not read train.csv"), std::string::npos) << error_;
 }
 
+TEST_F(ListPackTest, ListThatLeadsNowhereIsNotPassedOver) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddImage("images/1.jpg");
+  source_.Write("masks/1.png", GrayPng(kSize, {0, 1}));
+  source_.Write("train.csv", "image,label\nelsewhere/1.jpg,elsewhere/1.png\n");
+  ExpectError(StatusCode::kInvalidArgument,
+              "train.csv lists images that are not in this folder, such as elsewhere/1.jpg");
+  options_.layout.layout = "pairs";
+  ExpectPacked();
+}
+
 TEST_F(ListPackTest, ListsOfImagesAloneAreNotPassedOver) {
   source_.Write("classes.txt", "a\nb\n");
   for (const char* stem : {"1", "2", "3"}) {

@@ -96,8 +96,12 @@ Status TakeMasks(const std::array<uint32_t, 4>& masks, BmpHeader* header) {
 // In later versions the masks are a part of the header, in the first they follow it.
 Status ReadMasks(std::string_view file, uint64_t header_bytes, bool with_alpha, BmpHeader* header) {
   with_alpha |= header_bytes >= kAlphaMaskBytes;
+  const uint64_t count = with_alpha ? 4 : 3;
+  if (kMaskOffset + 4 * count > header->pixel_offset) {
+    return Damaged("its header leaves no room for the masks of its channels");
+  }
   std::array<uint32_t, 4> masks = {};
-  for (uint64_t i = 0; i < (with_alpha ? 4u : 3u); ++i) {
+  for (uint64_t i = 0; i < count; ++i) {
     const std::optional<uint64_t> mask = LittleEndianAt(file, kMaskOffset + 4 * i, 4);
     if (!mask.has_value()) return Damaged("it ends within its header");
     masks[i] = static_cast<uint32_t>(*mask);

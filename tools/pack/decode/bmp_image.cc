@@ -70,8 +70,8 @@ class RunReader {
     if (x_ >= header_.width || y_ >= header_.height) {
       return DataLossError("damaged BMP file: a run goes beyond the picture");
     }
-    (*indices_)[uint64_t{PlaceOfRow(header_, y_)} * header_.width + x_++] =
-        static_cast<uint8_t>(index);
+    const uint64_t row = PlaceOfRow(header_, static_cast<uint32_t>(y_));
+    (*indices_)[row * header_.width + x_++] = static_cast<uint8_t>(index);
     ++pixels_;
     return OkStatus();
   }
@@ -104,7 +104,7 @@ class RunReader {
     } else if (mark == kMove) {
       const int right = Take(), up = Take();
       x_ += static_cast<uint64_t>(std::max(0, right));
-      y_ += static_cast<uint32_t>(std::max(0, up));
+      y_ += static_cast<uint64_t>(std::max(0, up));
     } else {
       return PutPixels(mark);
     }
@@ -115,8 +115,8 @@ class RunReader {
   const BmpHeader& header_;
   std::vector<uint8_t>* indices_;
   size_t place_ = 0;
-  uint64_t x_ = 0, pixels_ = 0;
-  uint32_t y_ = 0;
+  // Runs move forwards alone: with 64 bits no file is long enough to come back to a pixel.
+  uint64_t x_ = 0, y_ = 0, pixels_ = 0;
   bool at_end_ = false;
 };
 

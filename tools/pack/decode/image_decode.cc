@@ -300,6 +300,13 @@ std::string ImageDecoder::DescribeLoss() const {
 }
 
 Status ImageDecoder::CheckStoredValues() const {
+  const bool is_float = format_ == FileFormat::kTiff && tiff_.samples == TiffSamples::kFloat;
+  if (is_float || (format_ == FileFormat::kTiff && tiff_.bits > 16)) {
+    return DataLossError("this TIFF file holds " +
+                         std::string(is_float ? "floating-point numbers" : "integers") + " of " +
+                         std::to_string(tiff_.bits) +
+                         " bits; labels are class ids of 8 or 16 bits, or colours: convert it");
+  }
   if (form_.few_bits) {
     return DataLossError("this is a " + std::string(FileFormatName(format_)) +
                          " file of fewer than 8 bits per pixel, whose values are not kept; convert "

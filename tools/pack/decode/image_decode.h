@@ -59,8 +59,8 @@ class ImageDecoder {
   // file"; empty: it keeps them.
   std::string DescribeLoss() const;
 
-  // DataLoss when the samples of the file that was opened are not the values that it stores: such
-  // a file shows a picture, but is no label.
+  // DataLoss when the samples of the file that was opened are not the values that it stores, or
+  // those are no numbers that classes have: such a file shows a picture, but is no label.
   Status CheckStoredValues() const;
 
  private:

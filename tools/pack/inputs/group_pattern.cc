@@ -24,8 +24,9 @@ struct TooManySteps : std::exception {
 };
 struct Interrupted : std::exception {};
 
-// Walks over a key and counts the characters that are looked at. std::regex tries one way after
-// the other, of which there may be more than it can ever try, and has no limit of its own.
+// Walks over a key and counts the looks at its characters, and at whether it is at its end.
+// std::regex tries one way after the other, of which there may be more than it can ever try, and
+// has no limit of its own.
 class CountingIterator {
  public:
   using iterator_category = std::bidirectional_iterator_tag;
@@ -38,8 +39,7 @@ class CountingIterator {
   CountingIterator(const char* place, uint64_t* steps) : place_(place), steps_(steps) {}
 
   reference operator*() const {
-    if (++*steps_ > kMostSteps) throw TooManySteps();
-    if (*steps_ % kStepsBetweenChecks == 0 && WasInterrupted()) throw Interrupted();
+    Count();
     return *place_;
   }
   CountingIterator& operator++() {
@@ -52,12 +52,21 @@ class CountingIterator {
     return *this;
   }
   CountingIterator operator--(int) { return {place_--, steps_}; }
-  bool operator==(const CountingIterator& other) const { return place_ == other.place_; }
-  bool operator!=(const CountingIterator& other) const { return place_ != other.place_; }
+  bool operator==(const CountingIterator& other) const {
+    Count();
+    return place_ == other.place_;
+  }
+  bool operator!=(const CountingIterator& other) const { return !(*this == other); }
 
   const char* place() const { return place_; }
 
  private:
+  void Count() const {
+    if (steps_ == nullptr) return;  // of a part that matched nothing
+    if (++*steps_ > kMostSteps) throw TooManySteps();
+    if (*steps_ % kStepsBetweenChecks == 0 && WasInterrupted()) throw Interrupted();
+  }
+
   const char* place_ = nullptr;
   uint64_t* steps_ = nullptr;
 };

@@ -148,13 +148,13 @@ Status LabelReader::ReadPixels(std::string_view file) {
                          ", whose compression changes colours and ids; save labels as PNG, or take "
                          "near values for a class's with --label-tolerance N");
   }
+  RETURN_IF_ERROR(images_.CheckStoredValues());
   return images_.Read({0, 0, size}, &image_).status();
 }
 
 Result<DecodedLabel> LabelReader::ReadImage(std::string_view file, ClassIdMap* map,
                                             UnknownValues* unknown) {
   RETURN_IF_ERROR(ReadPixels(file));
-  RETURN_IF_ERROR(images_.CheckStoredValues());
   ASSIGN_OR_RETURN(const DecodedLabel label, decoder_.Decode(image_, map, unknown));
   if (image_.orientation != 1) TurnMap(image_.orientation, map);
   return label;

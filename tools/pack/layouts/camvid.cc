@@ -6,6 +6,7 @@
 
 #include "reader/base/file.h"
 #include "tools/pack/decode/file_format.h"
+#include "tools/pack/inputs/file_start.h"
 #include "tools/pack/inputs/pairing.h"
 #include "tools/pack/inputs/record_key.h"
 #include "tools/pack/inputs/split_names.h"
@@ -214,6 +215,19 @@ Status ReadColorLabels(const LayoutInput& input, InputSet* set) {
   return OkStatus();
 }
 
+// Whether the labels are gray, as far as the first one tells: no table's colours are theirs.
+bool HoldsNumbers(const FolderListing& listing, const InputSet& set) {
+  constexpr size_t kColorType = 25;  // in a PNG file, where 0 is gray
+  for (const InputSplit& split : set.splits) {
+    if (split.samples.empty()) continue;
+    const std::string& label = split.samples.front().label.path;
+    const Result<std::string> start = ReadFileStart(JoinPath(listing.root, label), kColorType + 1);
+    return start.ok() && start->size() > kColorType && SniffFormat(*start) == FileFormat::kPng &&
+           (*start)[kColorType] == 0;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string RecognizeCamvid(const FolderListing& listing) {
@@ -241,7 +255,12 @@ Status ReadCamvid(const LayoutInput& input, InputSet* set) {
   set->unlisted.trees = {""};
   set->unlisted.reason = "no list names it";
   // Annotation tools export lists too, with colours of their own.
-  if (input.listing.Find(kColorTable) != nullptr) return FindClasses(input, set);
+  if (input.listing.Find(kColorTable) != nullptr) {
+    RETURN_IF_ERROR(FindClasses(input, set));
+    if (!input.classes.empty() || !HoldsNumbers(input.listing, *set)) return OkStatus();
+    return CheckNumbering(input, CamvidClasses(), set->classes, ClassTableAtTop(input.listing),
+                          *set);
+  }
   set->labels.ignore = kIgnore;
   return UseClasses(input, CamvidClasses(), set);
 }

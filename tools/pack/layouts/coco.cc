@@ -67,7 +67,7 @@ std::string OtherJson(const FolderListing& listing, const Kind& kind) {
 class CocoReader {
  public:
   CocoReader(const LayoutInput& input, const Kind& kind, InputSet* set)
-      : input_(input), kind_(kind), set_(set) {}
+      : input_(input), finder_(input.listing), kind_(kind), set_(set) {}
 
   Status Read();
 
@@ -93,6 +93,7 @@ class CocoReader {
   Status CheckClassTable(const std::vector<std::string>& names) const;
 
   const LayoutInput& input_;
+  const ListedFileFinder finder_;
   const Kind& kind_;
   InputSet* set_;
   std::vector<std::string> names_;     // of the classes, as the first file gives them
@@ -238,7 +239,7 @@ std::vector<const ListedFile*> CocoReader::FindImages(const AnnotationFile& file
   while (plain.compare(0, 2, "./") == 0) plain.erase(0, 2);
   if (plain != name) found = FindImagesAs(file, plain);
   if (!found.empty()) return found;
-  const ListedFile* elsewhere = ListedFileFinder(input_.listing).Find(plain);
+  const ListedFile* elsewhere = finder_.Find(plain);
   if (elsewhere != nullptr) found.push_back(elsewhere);
   return found;
 }

@@ -1,6 +1,7 @@
 #include "tools/pack/layouts/layout_parts.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "reader/base/file.h"
@@ -25,18 +26,32 @@ bool MeansNoClass(const std::string& name) {
   return names.count(name) > 0;
 }
 
-// "Urban_Land" and "urban land" are one name; a row for what has no class may be there or not.
+// Of "Urban_Land" and "urban land", or "_background_" and "background": they are one name.
+std::string ComparedName(const ClassInfo& info) {
+  std::string name = LowerCase(info.name);
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '_' || c == '-'; }, ' ');
+  return std::string(TrimBlanks(name));
+}
+
+// A row for what has no class may be there or not.
 std::vector<std::string> ComparedNames(const std::vector<ClassInfo>& classes, NoClassRow row) {
   std::vector<std::string> names;
-  for (const ClassInfo& info : classes) {
-    names.push_back(LowerCase(info.name));
-    std::replace_if(
-        names.back().begin(), names.back().end(), [](char c) { return c == '_' || c == '-'; }, ' ');
-  }
+  for (const ClassInfo& info : classes) names.push_back(ComparedName(info));
   if (!names.empty() && MeansNoClass(names.back())) names.pop_back();
   const bool first = row == NoClassRow::kFirstOrLast && !names.empty() && MeansNoClass(names[0]);
   if (first) names.erase(names.begin());
   return names;
+}
+
+// Some sets call a list of their files as others call the table of their classes.
+bool ListsFiles(const std::string& path) {
+  const Result<std::vector<TextLine>> lines = ReadLines(path);
+  return lines.ok() && std::any_of(lines->begin(), lines->end(), [](const TextLine& line) {
+           const std::string_view text = line.text;
+           return HasImageExtension(text) ||
+                  HasImageExtension(text.substr(0, text.find_first_of(" \t,;")));
+         });
 }
 
 // labelme's tables begin with a name for the number -1, which no label file holds.
@@ -87,16 +102,20 @@ std::string AskForMap(const InputSet& set, size_t own, const std::string& table,
          "; say what the values become with --map FILE, or --map none for the values themselves";
 }
 
-Status UseTable(const LayoutInput& input, size_t own, TableAtTop table, InputSet* set) {
+Status UseTable(const LayoutInput& input, const std::vector<ClassInfo>& own, TableAtTop table,
+                InputSet* set) {
   const bool mapped = set->labels.map.has_value() && set->labels.map->MapsNumbers();
+  const std::string own_count = std::to_string(own.size());
   if (mapped && !input.options.map.has_value()) {
-    return InvalidArgumentError(AskForMap(*set, own, table.name, table.classes.size()) +
-                                "; or rename " + table.name + " if the set has the " +
-                                std::to_string(own) + " classes");
+    return InvalidArgumentError(AskForMap(*set, own.size(), table.name, table.classes.size()) +
+                                "; or rename " + table.name + " if the set has the " + own_count +
+                                " classes");
+  }
+  if (!input.options.map.has_value() && !AllHaveColors(table.classes)) {
+    RETURN_IF_ERROR(CheckNumbering(input, own, table.classes, table.name, *set));
   }
   set->notes.push_back("class table: " + table.name + ", " + std::to_string(table.classes.size()) +
-                       " classes, in place of the " + std::to_string(own) + " of layout " +
-                       set->layout);
+                       " classes, in place of the " + own_count + " of layout " + set->layout);
   LabelRules& labels = set->labels;
   labels.colors_in_files = AllHaveColors(table.classes);
   if (labels.ignore.has_value() && *labels.ignore < table.classes.size()) labels.ignore.reset();
@@ -117,7 +136,7 @@ Status UseClasses(const LayoutInput& input, std::vector<ClassInfo> own, InputSet
                                                input.options.map.value_or("")) != profiles.end();
     if (!makes_own) {
       ASSIGN_OR_RETURN(TableAtTop table, FindOtherTable(input, own, row));
-      if (!table.name.empty()) return UseTable(input, own.size(), std::move(table), set);
+      if (!table.name.empty()) return UseTable(input, own, std::move(table), set);
     }
     set->classes = std::move(own);
     return OkStatus();
@@ -130,21 +149,45 @@ Status UseClasses(const LayoutInput& input, std::vector<ClassInfo> own, InputSet
   return InvalidArgumentError(AskForMap(*set, own.size(), "--classes", input.classes.size()));
 }
 
+Status CheckNumbering(const LayoutInput& input, const std::vector<ClassInfo>& own,
+                      const std::vector<ClassInfo>& classes, const std::string& table,
+                      const InputSet& set) {
+  std::map<std::string, uint32_t> numbers;
+  for (const ClassInfo& info : own) numbers.emplace(ComparedName(info), info.id);
+  const std::string first = ComparedName(own.front());
+  if (ComparedName(classes.front()) == first) return OkStatus();
+  std::string doubt;
+  for (const ClassInfo& info : classes) {
+    const auto found = numbers.find(ComparedName(info));
+    if (!doubt.empty() || found == numbers.end() || found->second == info.id) continue;
+    doubt = table + " gives '" + info.name + "' the number " + std::to_string(info.id) +
+            ", and layout " + set.layout + " " + std::to_string(found->second);
+  }
+  if (doubt.empty() && first == "background") {
+    doubt = table + " gives '" + classes.front().name + "' the number " +
+            std::to_string(classes.front().id) + ", which is 'background' in layout " + set.layout;
+  }
+  if (doubt.empty()) return OkStatus();
+  return InvalidArgumentError(doubt + "; say --classes " + JoinPath(input.listing.root, table) +
+                              " if the labels hold the numbers of the table, or rename it if they "
+                              "hold those of the layout");
+}
+
 std::string ClassTableAtTop(const FolderListing& listing) {
   for (const char* name : kTableNames) {
-    if (listing.Find(name) != nullptr) return name;
+    const bool is_there = listing.Find(name) != nullptr;
+    if (is_there && !ListsFiles(JoinPath(listing.root, name))) return name;
   }
   return "";
 }
 
 Status FindClasses(const LayoutInput& input, InputSet* set) {
   set->classes = input.classes;
-  for (const char* name : kTableNames) {
-    if (!set->classes.empty()) break;
-    if (input.listing.Find(name) == nullptr) continue;
-    ASSIGN_OR_RETURN(set->classes, ReadTableAtTop(input.listing, name));
-    set->notes.push_back("class table: " + std::string(name) + ", " +
-                         std::to_string(set->classes.size()) + " classes");
+  const std::string table = set->classes.empty() ? ClassTableAtTop(input.listing) : "";
+  if (!table.empty()) {
+    ASSIGN_OR_RETURN(set->classes, ReadTableAtTop(input.listing, table));
+    set->notes.push_back("class table: " + table + ", " + std::to_string(set->classes.size()) +
+                         " classes");
   }
   if (set->classes.empty()) {
     return NotFoundError("there is no class table in " + input.listing.root + " (" +

@@ -23,10 +23,20 @@ enum class NoClassRow { kLast, kFirstOrLast };
 // nobody can apply to other classes, InvalidArgument for a table at the top, and for a user's of
 // another length than the layout's, unless the user gave a map. The layout's rules that hold for
 // its own classes alone are dropped with them: `index_first`, and for colours that are a class's.
+// A table at the top without colours must keep to CheckNumbering().
 Status UseClasses(const LayoutInput& input, std::vector<ClassInfo> own, InputSet* set,
                   NoClassRow row = NoClassRow::kLast);
 
-// The class table at the top of the folder under a usual name; empty: there is none.
+// Whether labels that hold numbers may be read by `classes`, which nobody asked for but the file
+// `table` at the top: InvalidArgument when it gives a class of the layout another number, or the
+// number of the layout's background to another class, unless it begins with the class that the
+// layout begins with.
+Status CheckNumbering(const LayoutInput& input, const std::vector<ClassInfo>& own,
+                      const std::vector<ClassInfo>& classes, const std::string& table,
+                      const InputSet& set);
+
+// The class table at the top of the folder under a usual name; empty: there is none. A file that
+// lists images is none.
 std::string ClassTableAtTop(const FolderListing& listing);
 
 // The user's class table, or else one that lies at the top of the folder under a usual name.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reader/base/file.h"
+#include "reader/console/terminal.h"
 #include "tools/pack/decode/file_format.h"
 #include "tools/pack/inputs/split_names.h"
 #include "tools/pack/inputs/text_lines.h"
@@ -113,6 +114,9 @@ ListContent LookIntoList(const FolderListing& listing, const std::string& file) 
     const ListedFile* image = finder.FindImage(ImageAlone((*all)[i].text, &finder));
     content.images_alone |= image != nullptr && HasImageExtension(image->path);
     if (content.images_alone) break;
+    const std::string_view text = (*all)[i].text;
+    const std::string_view word = text.substr(0, text.find_first_of(" \t,;"));
+    if (content.missing.empty() && HasImageExtension(word)) content.missing = word;
   }
   return content;
 }
@@ -153,9 +157,16 @@ Status CheckUnreadLists(const LayoutInput& input, InputSet* set) {
     const bool may_count = content.pairs || content.classes || content.images_alone;
     const bool is_damaged = !content.any_row && !content.problem.ok();
     const bool is_chosen = input.options.layout != "auto" || !input.options.list.empty();
-    if (is_chosen || !(may_count || is_damaged)) {
+    if (is_chosen || !(may_count || is_damaged || !content.missing.empty())) {
       set->notes.push_back("layout " + set->layout + " does not read " + name);
       continue;
+    }
+    if (!may_count && !is_damaged) {
+      return InvalidArgumentError(
+          name + " lists images that are not in this folder, such as " +
+          EscapeControl(content.missing) + ", and the folder looks like layout " + set->layout +
+          ", which does not read it. Correct its paths if it counts; --layout " + set->layout +
+          " packs without it");
     }
     if (content.images_alone && !content.pairs && !content.classes) {
       return InvalidArgumentError(

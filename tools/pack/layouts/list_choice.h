@@ -28,6 +28,7 @@ enum class ListKind {
 struct ListContent {
   bool pairs = false, classes = false;
   bool images_alone = false;  // lines name images and nothing else
+  std::string missing;        // an image that is not there, when no line names one that is
   bool any_row = false;       // of two words or more
   Status problem;             // of the first line that cannot be read
 };
@@ -45,8 +46,8 @@ Result<std::vector<List>> ChooseLists(const LayoutInput& input, ListKind kind, I
 Result<bool> WantsImageList(const LayoutInput& input, const std::string& file, InputSet* set);
 
 // Files that have the name of a split's list, and that the layout has not looked at: they are
-// noted. InvalidArgument when the layout was found by itself and such a file lists images of the
-// folder, or no line of it can be read: then it may be what counts.
+// noted. InvalidArgument when the layout was found by itself and such a file lists images, or no
+// line of it can be read: then it may be what counts.
 Status CheckUnreadLists(const LayoutInput& input, InputSet* set);
 
 }  // namespace shardmill

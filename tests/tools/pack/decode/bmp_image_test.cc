@@ -172,6 +172,8 @@ TEST(BmpImage, MasksThatMakeNoSenseAreNamed) {
   ExpectError(BuildBmp(form, SomePixel), "lie apart");
   form.masks = {0x1ffff, 0x1000000, 0x2000000};
   ExpectError(BuildBmp(form, SomePixel), "more than 16 bits");
+  form.masks = {};
+  ExpectError(BuildBmp(form, SomePixel), "no room for the masks");
   form.bits = 16;
   form.masks = {0xff, 0x100, 0xff0000};
   ExpectError(BuildBmp(form, SomePixel), "beyond the pixel");

@@ -322,5 +322,28 @@ TEST(TiffImage, LimitOfPixelsIsAUsageError) {
             StatusCode::kInvalidArgument);
 }
 
+TEST(TiffImage, NumbersOf32BitsAreNoLabels) {
+  for (int sample_format : {1, 2, 3}) {
+    TiffForm form;
+    form.bits = 32;
+    form.sample_format = sample_format;
+    const std::string file = WriteTiff({form}, Ramp);
+    ImageDecoder decoder;
+    ASSERT_TRUE(decoder.Open(file, 100).ok());
+    const Status status = decoder.CheckStoredValues();
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+    EXPECT_NE(status.message().find(sample_format == 3 ? "floating-point numbers of 32 bits"
+                                                       : "integers of 32 bits"),
+              std::string::npos)
+        << status.message();
+  }
+  TiffForm form;
+  form.bits = 16;
+  const std::string file = WriteTiff({form}, Ramp);
+  ImageDecoder decoder;
+  ASSERT_TRUE(decoder.Open(file, 100).ok());
+  EXPECT_TRUE(decoder.CheckStoredValues().ok());
+}
+
 }  // namespace
 }  // namespace shardmill

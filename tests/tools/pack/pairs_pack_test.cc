@@ -115,6 +115,19 @@ TEST_F(PairsPackTest, PairsWhoseStemsDifferInCaseAreNamed) {
   ExpectError(StatusCode::kNotFound, "masks/img1.png differs in upper and lower case");
 }
 
+TEST_F(PairsPackTest, PairsBesideTheSplitsAreNotLeftOutUnasked) {
+  source_.Write("classes.txt", "a\nb\n");
+  for (const char* split : {"train_val", "TEST"}) {
+    AddImage(std::string(split) + "/images/1.jpg");
+    source_.Write(std::string(split) + "/masks/1.png", GrayPng(kSize, {0, 1}));
+  }
+  ExpectError(StatusCode::kInvalidArgument,
+              "folder train_val holds images and labels as the splits do, and would be left out");
+  options_.layout.splits = {"test"};
+  ExpectPacked();
+  EXPECT_EQ(ReadLabels().size(), 1u);
+}
+
 TEST_F(PairsPackTest, PairsWithoutAClassTableSaySo) {
   AddImage("images/a.jpg");
   source_.Write("masks/a.png", GrayPng(kSize, {0, 1}));

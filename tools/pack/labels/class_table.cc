@@ -84,7 +84,9 @@ bool IsColor(const Row& row, size_t first) {
 std::optional<Columns> FindHeader(const Row& first) {
   Columns columns;
   columns.has_header = true;
-  const auto name = FindColumn(first, {"name", "class_name", "classname", "class", "label"});
+  const auto name =
+      FindColumn(first, {"name", "class_name", "class name", "classname", "class", "label", "names",
+                         "classes", "labels", "category", "categories"});
   const auto r = FindColumn(first, {"r", "red"});
   const auto g = FindColumn(first, {"g", "green"});
   const auto b = FindColumn(first, {"b", "blue"});

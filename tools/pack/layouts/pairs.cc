@@ -198,13 +198,29 @@ Status CheckSplitsWithin(const LayoutInput& input, const FolderPair& whole,
   return OkStatus();
 }
 
-// The folders of splits at the top that hold no two folders of images and labels.
+// A folder beside those of splits that would be left out, although it holds what they hold.
+Status CheckNoSplit(const LayoutInput& input, const std::string& name) {
+  const bool is_pair = !AllNamed(input.listing, name, kImageNames).empty() &&
+                       !AllNamed(input.listing, name, kLabelNames).empty();
+  if (!is_pair || input.options.LeavesOut(name)) return OkStatus();
+  return InvalidArgumentError("folder " + name +
+                              " holds images and labels as the splits do, and would be left out, "
+                              "because its name is that of no split; rename it to train, val or "
+                              "test, or take it out of the source folder");
+}
+
+// The folders of splits at the top that hold no two folders of images and labels, and folders that
+// do without being called like a split.
 Status CheckSplitsAtTop(const LayoutInput& input, const std::vector<FolderPair>& pairs,
                         InputSet* set) {
   for (const std::string& name : input.listing.FoldersIn("")) {
     const bool is_pair = std::any_of(pairs.begin(), pairs.end(),
                                      [&](const FolderPair& pair) { return pair.split == name; });
-    if (UsualSplitName(name).empty() || is_pair) continue;
+    if (is_pair) continue;
+    if (UsualSplitName(name).empty()) {
+      if (!pairs.empty()) RETURN_IF_ERROR(CheckNoSplit(input, name));
+      continue;
+    }
     const std::vector<std::string> folders = input.listing.FoldersIn(name);
     const std::string images = FindNamed(folders, kImageNames);
     const bool unlabelled = !images.empty() && FindNamed(folders, kLabelNames).empty();

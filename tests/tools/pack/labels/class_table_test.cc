@@ -112,7 +112,8 @@ TEST(ClassTable, MistakesInIdsNameTheLine) {
 }
 
 TEST(ClassTable, NamesAloneHaveNoColors) {
-  for (const char* text : {"sky\nroad\n", "name\nsky\nroad\n"}) {
+  for (const char* text :
+       {"sky\nroad\n", "name\nsky\nroad\n", "Class Name\nsky\nroad\n", "classes\nsky\nroad\n"}) {
     Result<std::vector<ClassInfo>> classes = ParseClassTable(text);
     ASSERT_TRUE(classes.ok()) << classes.status().ToString();
     EXPECT_EQ(classes->size(), 2u);

@@ -4,7 +4,8 @@
 // from parameters().gradients(). An evaluation is Forward(kEvaluation), then Loss or Predict.
 // All activations lie in one arena, planned at the first use of an input shape and phase (or by
 // Prepare) from the lifetimes of the values; after that a step allocates nothing. A graph is
-// immovable and for one thread at a time; the backend threads inside.
+// immovable and for one thread at a time; the backend threads inside. Each number of threads that
+// it may use then (OpTable::threads) has plans of its own; from Forward to Backward it stays.
 //
 // The same inputs, parameters and number of threads give the same bits.
 #pragma once

@@ -77,8 +77,10 @@ Result<std::unique_ptr<GraphPlan>> Graph::Implementation::MakePlan(const Shape& 
 }
 
 Result<GraphPlan*> Graph::Implementation::PlanFor(const Shape& images, Phase phase) {
+  // A plan for fewer threads has too little workspace, and one for more may compute other bits.
   const auto fits = [&](const std::unique_ptr<GraphPlan>& plan) {
-    return plan->images_shape() == images && plan->phase() == phase;
+    return plan->images_shape() == images && plan->phase() == phase &&
+           plan->threads() == ops_->threads();
   };
   const auto known = std::find_if(plans_.begin(), plans_.end(), fits);
   if (known != plans_.end()) {
@@ -216,7 +218,7 @@ Result<LossCall> Graph::Implementation::LossOf(const LabelBatch& labels) {
   }
   LossCall call;
   call.shape = {logits, labels.type, loss_options_.ignore};
-  call.workspace = Current().workspace();
+  call.workspace = CurrentForThisThread().workspace();
   call.class_weights = static_cast<const float*>(class_weights_.data());
   call.labels = labels.data;
   call.row_weights = labels.row_weights;
@@ -337,7 +339,7 @@ Status Graph::Implementation::ShareBatches(SharedSums* sums) {
 }
 
 Status Graph::Implementation::Backward(const GradientDone& done) {
-  GraphPlan& plan = Current();
+  GraphPlan& plan = CurrentForThisThread();
   SHARDMILL_CHECK(plan.phase() == Phase::kTraining);
   for (int i = static_cast<int>(model_.layers.size()) - 1; i >= 0; --i) {
     RETURN_IF_ERROR(Timed(&backward_times_[i], [&] { return plan.Backward(i); }));

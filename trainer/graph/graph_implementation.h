@@ -71,6 +71,11 @@ class Graph::Implementation {
     SHARDMILL_CHECK(current_ != nullptr);
     return *current_;
   }
+  // For what needs the workspace of the plan.
+  GraphPlan& CurrentForThisThread() const {
+    SHARDMILL_CHECK(Current().threads() >= ops_->threads());
+    return Current();
+  }
   ParameterStore& parameters() { return parameters_; }
   const ModelSpec& spec() const { return spec_; }
   const ResolvedModel& model() const { return model_; }

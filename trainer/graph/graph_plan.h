@@ -33,6 +33,8 @@ class GraphPlan {
   const Shape& input_shape() const { return shapes_.front(); }
   const Shape& logits_shape() const { return shapes_.back(); }
   Phase phase() const { return phase_; }
+  // The most threads of the op table that it may run on; see OpTable::threads.
+  int64_t threads() const { return threads_; }
   // Whether sequences of unequal length may go through the layers: each keeps the number of frames,
   // or takes the padding out. InvalidArgument names the first that does neither.
   const Status& takes_padding() const { return takes_padding_; }
@@ -67,7 +69,7 @@ class GraphPlan {
   };
 
   GraphPlan(const ResolvedModel* model, const LayerContext* context, Phase phase)
-      : model_(model), context_(context), phase_(phase) {}
+      : model_(model), context_(context), phase_(phase), threads_(context->ops->threads()) {}
 
   Status PrepareLayers(const Shape& images);
   Result<std::unique_ptr<Layer>> PrepareLayerOf(int layer) const;
@@ -94,6 +96,7 @@ class GraphPlan {
   const ResolvedModel* model_;
   const LayerContext* context_;
   Phase phase_;
+  int64_t threads_;
   Shape images_;
   ArenaPlan arena_;
   std::vector<LayerFusion> fusions_;

@@ -136,6 +136,9 @@ class OpTable {
   virtual std::string_view name() const = 0;
   virtual ElementType element_type() const = 0;
   virtual bool host_memory() const = 0;  // pointers may be used by the host directly
+  // The most threads that an operation may use when the calling thread starts it now. What is
+  // prepared, and the workspaces that are asked for, are for so many threads or fewer.
+  virtual int64_t threads() const { return 1; }
 
   // Memory. Allocate returns zeroed, kMemoryAlignment-aligned memory.
   virtual Result<void*> Allocate(int64_t bytes) = 0;

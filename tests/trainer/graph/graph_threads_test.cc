@@ -28,6 +28,23 @@ TEST(Graph, TwoRunsGiveTheSameBits) {
   EXPECT_EQ(runs[0], runs[1]);
 }
 
+// Of a plan for fewer threads the workspace has no place for what each thread writes.
+TEST(Graph, PlansForOneThreadAreNotRunOnSeveral) {
+  const Samples samples({1, 32, 40, 3});
+  const auto ops = CpuOps();
+  const auto graph = MakeGraph(SmallUnet(), ops.get(), PixelOptions());
+  const auto bytes = [&] { return *graph->ArenaBytesFor(samples.shape, Phase::kTraining); };
+  omp_set_num_threads(1);
+  const double expected = StepLoss(graph.get(), samples);
+  const int64_t for_one = graph->arena_bytes();
+  EXPECT_EQ(for_one, bytes());
+  omp_set_num_threads(4);
+  EXPECT_GT(bytes(), for_one);
+  EXPECT_NEAR(StepLoss(graph.get(), samples), expected, 1e-5);
+  EXPECT_EQ(graph->arena_bytes(), bytes());
+  omp_set_num_threads(2);
+}
+
 // All tensors that own operations made, on a given number of threads.
 std::vector<Floats> OwnOperations(int threads) {
   omp_set_num_threads(threads);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "trainer/ops/onednn/onednn_backend.h"
+#include "trainer/ops/onednn/parallel.h"
 
 namespace shardmill {
 namespace {
@@ -27,6 +28,8 @@ Status OnednnStream::Synchronize() {
   }
   return OkStatus();
 }
+
+int64_t OnednnOps::threads() const { return MaxThreads(); }
 
 Result<std::unique_ptr<Stream>> OnednnOps::CreateStream() {
   try {

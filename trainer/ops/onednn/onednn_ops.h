@@ -32,6 +32,7 @@ class OnednnOps : public HostOps {
 
   std::string_view name() const override { return "onednn"; }
   ElementType element_type() const override { return ElementType::kF32; }
+  int64_t threads() const override;
   Result<std::unique_ptr<Stream>> CreateStream() override;
 
   Status NormalizeImages(Stream& stream, const Shape& shape, ImageType type, const void* images,

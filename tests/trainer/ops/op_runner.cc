@@ -52,7 +52,11 @@ ConvolutionResults OpRunner::Convolution(const ConvolutionShape& shape, const Fl
   const void* used_bias = shape.bias ? bias.data() : nullptr;
   void* dbias = shape.bias ? results.dbias.data() : nullptr;
   Succeed(op->Forward(*stream_, x.data(), weights.data(), used_bias, results.y.data(), workspace));
-  if (shape.forward_only) return results;
+  if (shape.forward_only) {
+    Succeed(stream_->Synchronize());
+    CheckWorkspace();
+    return results;
+  }
   Succeed(op->BackwardData(*stream_, dy.data(), weights.data(), results.dx.data(), workspace));
   Succeed(op->BackwardWeights(*stream_, x.data(), dy.data(), results.dweights.data(), dbias,
                               workspace));

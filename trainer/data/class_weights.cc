@@ -13,6 +13,7 @@ namespace shardmill {
 namespace {
 
 constexpr uint64_t kMaxFileBytes = 16 << 20;
+constexpr double kMostWeight = 3e38;  // that is a float
 
 Status CheckStatistics(const std::vector<ClassInfo>& classes, const proto::Statistics& statistics) {
   const int expected = static_cast<int>(classes.size());
@@ -115,8 +116,9 @@ Status ReadLine(const std::string& line, const std::vector<ClassInfo>& classes,
   if (!index) return InvalidArgumentError("the data set has no class '" + word + "'");
   char* end = nullptr;
   const double value = std::strtod(number.c_str(), &end);
-  if (number.empty() || *end != '\0' || !(value >= 0) || !std::isfinite(value)) {
-    return InvalidArgumentError("'" + number + "' is not a weight; expected a number >= 0");
+  if (number.empty() || *end != '\0' || !(value >= 0) || value > kMostWeight) {
+    return InvalidArgumentError("'" + number +
+                                "' is not a weight; expected a number from 0 to 3e38");
   }
   RETURN_IF_ERROR(CheckWords(*content));
   std::optional<float>& weight = content->weights[*index];

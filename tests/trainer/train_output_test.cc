@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 
 #include "reader/base/file.h"
+#include "reader/base/folder_lock.h"
 #include "tests/trainer/small_run.h"
 
 namespace shardmill {
@@ -18,6 +20,9 @@ TEST(TrainOutput, CommandsReplaceOnlyFilesOfTheirOwnKind) {
   const auto checkpoint = ReadFile(best, 1 << 26);
   ASSERT_TRUE(checkpoint.ok());
   ExpectFailure(RunTrainer({"export", best, "--output", best}), 2, "no safetensors file");
+  const std::string json = output + "/notes.json";
+  std::ofstream(json) << "{\"name\":{\"of\": 1}}";
+  ExpectFailure(RunTrainer({"export", best, "--output", json}), 2, "no safetensors file");
   EXPECT_TRUE(*ReadFile(best, 1 << 26) == *checkpoint);
   // The folder of a run stands for its best checkpoint.
   EXPECT_EQ(RunTrainer({"export", output, "--output", weights}).exit_code, 0);
@@ -33,6 +38,38 @@ TEST(TrainOutput, CommandsReplaceOnlyFilesOfTheirOwnKind) {
   for (const char* name : {"/best.ckpt", "/last.ckpt"}) std::filesystem::remove(output + name);
   ExpectFailure(RunTrainer({"--config", config}), 2, "which it reads");
   EXPECT_EQ(*ReadFile(config, 1 << 20), before);
+}
+
+TEST(TrainOutput, FilesOfAnotherOriginAreNotReplacedUnlessAsked) {
+  for (const std::string name : {"config.json", "log.jsonl"}) {
+    const std::string output = FreshPath("foreign"), path = output + "/" + name;
+    std::filesystem::remove_all(output);
+    std::filesystem::create_directories(output);
+    const std::string content = "{\"user\": \"me\"}\n";
+    std::ofstream(path) << content;
+    const Words words = Small(Shapes(), output) + Words{"--limit-steps", "1"};
+    ExpectFailure(RunTrainer(words), 2, path + " is there already, and of no run");
+    EXPECT_EQ(*ReadFile(path, 1 << 20), content);
+    EXPECT_EQ(RunTrainer(words + Words{"--overwrite"}).exit_code, 0);
+    // What is left of a run without checkpoints is no reason to refuse one.
+    std::filesystem::remove(output + "/last.ckpt");
+    EXPECT_EQ(RunTrainer(words).exit_code, 0);
+  }
+}
+
+TEST(TrainOutput, PredictionsAreNotWrittenBesideThoseOfAnotherProgram) {
+  const std::string output = FreshPath("shared"), maps = FreshPath("shared_maps");
+  ASSERT_EQ(RunTrainer(Small(Shapes(), output) + Words{"--epochs", "1"}).exit_code, 0);
+  std::filesystem::create_directories(maps);
+  const Words words = {"predict", Shapes(), "--checkpoint", output, "--output", maps,
+                       "--limit", "1",      "--threads",    "1"};
+  {
+    const auto lock = FolderLock::TryAcquire(maps);
+    ASSERT_TRUE(lock.ok() && lock->has_value());
+    ExpectFailure(RunTrainer(words), 2, "another program is writing to the folder " + maps);
+  }
+  EXPECT_EQ(RunTrainer(words).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(maps + "/.shardmill-lock"));
 }
 
 // What is left of them would look like parts of the new run.

@@ -3,13 +3,16 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "reader/base/folder_lock.h"
 #include "reader/base/interrupt.h"
 #include "reader/console/units.h"
 #include "trainer/comm/run_job.h"
@@ -92,16 +95,24 @@ Status CheckOptions(const PredictOptions& options, const DataTask& task) {
                               "per record, which predictions.csv has, and no pictures");
 }
 
-// Makes the folder and finds out whether the predictions may be written to it.
-Status PrepareFolder(const PredictOptions& options, const PredictionOptions& output, uint64_t limit,
-                     const Scorer& scorer) {
+// Makes the folder, for this process alone as long as the lock is held.
+Result<FolderLock> TakeFolder(const std::string& folder, const Scorer& scorer) {
   std::error_code error;
-  if (std::filesystem::equivalent(output.folder, scorer.dataset->folder(), error)) {
-    return InvalidArgumentError("--output " + output.folder +
+  if (std::filesystem::equivalent(folder, scorer.dataset->folder(), error)) {
+    return InvalidArgumentError("--output " + folder +
                                 " is the folder of the data set: choose another one");
   }
-  std::filesystem::create_directories(output.folder, error);
-  if (error) return IoError("cannot create the folder " + output.folder + ": " + error.message());
+  std::filesystem::create_directories(folder, error);
+  if (error) return IoError("cannot create the folder " + folder + ": " + error.message());
+  ASSIGN_OR_RETURN(std::optional<FolderLock> lock, FolderLock::TryAcquire(folder));
+  if (lock) return std::move(*lock);
+  return InvalidArgumentError("another program is writing to the folder " + folder +
+                              ": wait for it or choose another --output");
+}
+
+// Whether the predictions may be written to the folder.
+Status CheckFolder(const PredictOptions& options, const PredictionOptions& output, uint64_t limit,
+                   const Scorer& scorer) {
   if (scorer.task.kind != TaskKind::kSegmentation) return CheckTable(output);
   ASSIGN_OR_RETURN(const Dataset::Split* split, scorer.dataset->split(options.scorer.split));
   ASSIGN_OR_RETURN(const uint64_t shortened, CheckPictures(output, *split, limit));
@@ -130,7 +141,8 @@ Result<int> RunPredict(const PredictOptions& options, Communicator* self) {
   PredictionOptions output = options.output;
   output.overlays = !options.no_overlays;
   const uint64_t limit = options.limit > 0 ? options.limit : std::numeric_limits<uint64_t>::max();
-  RETURN_IF_ERROR(PrepareFolder(options, output, limit, scorer));
+  ASSIGN_OR_RETURN(const FolderLock lock, TakeFolder(output.folder, scorer));
+  RETURN_IF_ERROR(CheckFolder(options, output, limit, scorer));
   ASSIGN_OR_RETURN(const std::unique_ptr<PredictionWriter> writer,
                    PredictionWriter::Create(output, scorer));
   Prediction prediction(&scorer, windows, writer.get());

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "reader/base/file.h"
+#include "reader/base/little_endian.h"
 #include "reader/png_encode.h"
 #include "trainer/prediction/pictures.h"
 
@@ -26,12 +27,21 @@ bool StartsWith(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
+// A header of JSON behind its length, which JSON alone would make larger than any file.
+bool IsSafetensors(const std::string& path, const std::string& head) {
+  std::error_code error;
+  const uint64_t size = fs::file_size(path, error);
+  if (error || head.size() <= 8 || !StartsWith(std::string_view(head).substr(8), "{\"")) {
+    return false;
+  }
+  return LoadU64(reinterpret_cast<const uint8_t*>(head.data())) <= size - 8;
+}
+
 bool IsOfKind(const std::string& path, OutputKind kind) {
   if (kind == OutputKind::kPicture) return HasPngSoftware(path, kPictureSoftware);
   const std::string head = HeadOf(path);
   if (kind == OutputKind::kTrace) return StartsWith(head, "{\"traceEvents\"");
-  // Behind the length of the header.
-  return head.size() > 8 && StartsWith(std::string_view(head).substr(8), "{\"");
+  return IsSafetensors(path, head);
 }
 
 const char* KindName(OutputKind kind) {

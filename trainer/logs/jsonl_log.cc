@@ -4,8 +4,12 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <sstream>
+#include <string_view>
+#include <system_error>
 
 #include "reader/base/file.h"
 #include "reader/console/json_writer.h"
@@ -68,6 +72,17 @@ Result<JsonlLog> JsonlLog::Open(const std::string& path, LogStart start) {
 }
 
 Result<JsonlLog> JsonlLog::Create(const std::string& path) { return Open(path, LogStart::kEmpty); }
+
+bool JsonlLog::MayReplace(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return true;
+  constexpr std::string_view kBegin = "{\"kind\"";
+  std::string head(kBegin.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<size_t>(file.gcount()));  // less where a run was killed at once
+  return kBegin.substr(0, head.size()) == head;
+}
 
 Result<JsonlLog> JsonlLog::Continue(const std::string& path, const LogPlace& place) {
   Result<std::string> text = ReadFile(path, kMaxLogBytes);

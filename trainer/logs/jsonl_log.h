@@ -31,6 +31,8 @@ class JsonlLog {
   // Starts an empty file, or keeps the lines of an existing one up to `place`.
   static Result<JsonlLog> Create(const std::string& path);
   static Result<JsonlLog> Continue(const std::string& path, const LogPlace& place);
+  // False for a regular file that is neither empty nor begins as a log does.
+  static bool MayReplace(const std::string& path);
 
   // `add_members` writes further members of the object.
   Status WriteStart(uint64_t step, const std::function<void(JsonWriter*)>& add_members);

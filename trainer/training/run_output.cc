@@ -9,15 +9,19 @@
 
 #include "proto/checkpoint.pb.h"
 #include "reader/base/file.h"
+#include "reader/base/text_file.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/config/config.h"
 #include "trainer/export/output_file.h"
+#include "trainer/logs/jsonl_log.h"
 #include "trainer/logs/open_log.h"
 
 namespace shardmill {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr uint64_t kMostConfigBytes = 1 << 20;
 
 bool AreTheSame(const std::string& path, const std::string& other) {
   std::error_code error;
@@ -72,6 +76,20 @@ Status CheckConfigFile(const TrainSetup& setup) {
                                 "--output, or replace it with --overwrite");
   }
   return OkStatus();
+}
+
+// Files of another origin that have the names of the run's own.
+Status CheckForeignFiles(const TrainSetup& setup) {
+  if (setup.overwrite || GoesOnInPlace(setup)) return OkStatus();
+  const std::string config = setup.OutputPath(kConfigFile), log = setup.OutputPath(kLogFile);
+  const Result<std::string> text = ReadTextFile(config, kMostConfigBytes);
+  const bool is_replaceable =
+      text.ok() ? text->empty() || ParseConfigJson(*text, config).ok()
+                : text.status().code() == StatusCode::kNotFound || IsFolder(config);
+  if (is_replaceable && JsonlLog::MayReplace(log)) return OkStatus();
+  return InvalidArgumentError((is_replaceable ? log : config) +
+                              " is there already, and of no run: choose another --output, or "
+                              "replace it with --overwrite");
 }
 
 // The lock is a new file in the folder; what is left to go wrong are files that are there already.
@@ -162,6 +180,7 @@ Status ReserveOutput(TrainSetup* setup) {
   RETURN_IF_ERROR(LockOutput(setup));
   RETURN_IF_ERROR(CheckEarlierRun(*setup));
   RETURN_IF_ERROR(CheckConfigFile(*setup));
+  RETURN_IF_ERROR(CheckForeignFiles(*setup));
   RETURN_IF_ERROR(CheckFiles(*setup));
   if (!setup->resumed_from.empty() && !GoesOnInPlace(*setup)) {
     setup->notices.push_back("the run goes on in the folder " + setup->config.output() +

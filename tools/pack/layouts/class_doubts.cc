@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -16,7 +17,6 @@
 #include "tools/pack/layouts/class_folders.h"
 #include "tools/pack/layouts/folder_names.h"
 #include "tools/pack/layouts/layout_parts.h"
-#include "tools/pack/layouts/list_choice.h"
 
 namespace shardmill {
 namespace {
@@ -40,9 +40,15 @@ std::vector<std::string> ClassParents(const FolderListing& listing) {
   return parents.empty() ? std::vector<std::string>{""} : parents;
 }
 
+// As a shell takes it.
+std::string Quoted(const std::string& word) {
+  return word.find_first_of(" \t&;()'\"$*?#") == std::string::npos ? word : "\"" + word + "\"";
+}
+
 std::string PairsAdvice(const std::string& images, const std::string& labels,
                         const std::string& classes = "FILE") {
-  return "say --layout pairs --images " + images + " --labels " + labels + " --classes " + classes;
+  return "say --layout pairs --images " + Quoted(images) + " --labels " + Quoted(labels) +
+         " --classes " + Quoted(classes);
 }
 
 // What lies below `folder`, as if it were the source.
@@ -90,18 +96,40 @@ std::string DoubtInnerSet(const FolderListing& listing, int depth = 1) {
 }
 
 // Two folders side by side, of which one names images and the other labels.
-std::string DoubtNames(const FolderListing& listing) {
-  std::map<std::string, std::pair<std::string, std::string>> halves;  // by the folder above
+struct Halves {
+  std::string images, labels;
+};
+
+// One for each folder above; those of the train split first.
+std::vector<Halves> FindHalves(const FolderListing& listing) {
+  std::map<std::string, Halves> by_folder;
   for (const std::string& path : listing.folders) {
-    auto& [images, labels] = halves[FolderAbove(path)];
+    Halves& halves = by_folder[FolderAbove(path)];
     const std::string name(NameOf(path));
-    if (NamesImages(name)) images = path;
-    if (NamesLabels(name)) labels = path;
-    if (images.empty() || labels.empty()) continue;
-    return "folder " + images + " is named like images and " + labels + " like their labels; " +
-           PairsAdvice(images, labels);
+    if (NamesImages(name)) halves.images = path;
+    if (NamesLabels(name)) halves.labels = path;
   }
-  return "";
+  std::vector<Halves> found;
+  for (auto& [above, halves] : by_folder) {
+    if (!halves.images.empty() && !halves.labels.empty()) found.push_back(std::move(halves));
+  }
+  std::stable_partition(found.begin(), found.end(), [](const Halves& halves) {
+    return UsualSplitName(halves.images.substr(0, halves.images.find('/'))) == "train";
+  });
+  return found;
+}
+
+std::string DoubtNames(const FolderListing& listing) {
+  const std::vector<Halves> found = FindHalves(listing);
+  if (found.empty()) return "";
+  const auto& [images, labels] = found.front();
+  const std::string text = "folder " + images + " is named like images and " + labels +
+                           " like their labels; " + PairsAdvice(images, labels);
+  if (found.size() == 1) return text;
+  return text + " for these alone; there are " + std::to_string(found.size()) +
+         " such folders, as " + found[1].images +
+         ": to pack all of them give both halves the same names in each split (train/images, "
+         "train/masks, val/images, …), or write a list of images, labels and splits";
 }
 
 // A class folder with the very name of one half of a data set.
@@ -120,6 +148,21 @@ std::string DoubtClassNames(const FolderListing& listing) {
              "pairs --images FOLDER --labels FOLDER if there are both, name the folder itself if "
              "the classes lie in it, and take away what is no class";
     }
+  }
+  return "";
+}
+
+// Parts of one set of images: "images_part_1" beside "images_part_2", or "train_images" alone.
+std::string DoubtPartsOfImages(const FolderListing& listing) {
+  for (const std::string& parent : ClassParents(listing)) {
+    const std::vector<std::string> names = listing.FoldersIn(parent);
+    if (names.empty() || !std::all_of(names.begin(), names.end(),
+                                      [](const std::string& name) { return NamesImages(name); })) {
+      continue;
+    }
+    return "folder " + Join(parent, names.front()) + (names.size() > 1 ? ", as all others," : "") +
+           " is named like images and not like a class; write their classes into a list "
+           "(image,label) and say --layout csv, or sort the images into a folder for each class";
   }
   return "";
 }
@@ -166,6 +209,24 @@ bool IsIndexPng(const FolderListing& listing, const std::string& path) {
   return SniffFormat(*start) == FileFormat::kPng && (type == kGray || type == kPalette);
 }
 
+// "1.png", gray or with a palette, beside "1.jpg".
+std::string DoubtSameStems(const FolderListing& listing) {
+  std::unordered_map<std::string_view, const std::string*> files;  // by path without extension
+  for (const ListedFile& file : listing.files) {
+    if (!HasImageExtension(file.path)) continue;
+    const auto [found, is_new] = files.emplace(WithoutImageExtension(file.path), &file.path);
+    if (is_new) continue;
+    const bool is_label = IsIndexPng(listing, file.path);
+    const std::string& label = is_label ? file.path : *found->second;
+    const std::string& image = is_label ? *found->second : file.path;
+    if (IsIndexPng(listing, image) || !IsIndexPng(listing, label)) continue;
+    return label + " has the name of " + image +
+           " and is gray or has a palette, as labels do; move the labels into a folder of their "
+           "own and say --layout pairs --images FOLDER --labels FOLDER --classes FILE";
+  }
+  return "";
+}
+
 struct FolderImages {
   std::string folder;
   std::vector<std::string> paths;
@@ -193,15 +254,24 @@ bool AllIndexPng(const FolderListing& listing, const FolderImages& images, bool 
   return true;
 }
 
-// At least half of the names in `labels` stand in `images` too, and the files differ in kind.
-bool LooksLikePair(const FolderListing& listing, const FolderImages& images,
-                   const FolderImages& labels) {
+// At least half of the names in `labels` stand in `images` too.
+bool ShareStems(const FolderImages& images, const FolderImages& labels) {
   if (images.paths.empty() || labels.paths.empty()) return false;
   const auto shared =
       std::count_if(labels.stems.begin(), labels.stems.end(),
                     [&](const std::string& stem) { return images.stems.count(stem) > 0; });
-  return static_cast<size_t>(shared) * 2 >= labels.stems.size() &&
-         AllIndexPng(listing, labels, true) && AllIndexPng(listing, images, false);
+  return static_cast<size_t>(shared) * 2 >= labels.stems.size();
+}
+
+// What tells the labels of a pair of folders with the same names; empty: nothing does. Among more
+// folders than two, "ann" and "seg" may be people.
+std::string SignOfLabels(const FolderListing& listing, const FolderImages& images,
+                         const FolderImages& labels, bool is_alone) {
+  if (AllIndexPng(listing, labels, true) && AllIndexPng(listing, images, false)) {
+    return "those in " + labels.folder + " are gray or have a palette, as labels do";
+  }
+  const bool is_named = NamesLabels(NameOf(labels.folder)) && !NamesLabels(NameOf(images.folder));
+  return is_alone && is_named ? labels.folder + " is named like labels" : "";
 }
 
 std::string DoubtEqualStems(const FolderListing& listing) {
@@ -214,10 +284,11 @@ std::string DoubtEqualStems(const FolderListing& listing) {
     for (const std::string& name : names) folders.push_back(ImagesIn(listing, Join(parent, name)));
     for (const FolderImages& images : folders) {
       for (const FolderImages& labels : folders) {
-        if (!LooksLikePair(listing, images, labels)) continue;
+        if (&images == &labels || !ShareStems(images, labels)) continue;
+        const std::string sign = SignOfLabels(listing, images, labels, names.size() == 2);
+        if (sign.empty()) continue;
         return "the files in " + images.folder + " and " + labels.folder +
-               " have the same names, and those in " + labels.folder +
-               " are gray or have a palette, as labels do; " +
+               " have the same names, and " + sign + "; " +
                PairsAdvice(images.folder, labels.folder);
       }
     }
@@ -345,32 +416,14 @@ std::string DoubtClassFolders(const FolderListing& listing, const LayoutOptions&
   if (doubt.empty()) doubt = DoubtNames(listing);
   if (doubt.empty()) doubt = FolderWithLabels(listing);
   if (doubt.empty()) doubt = DoubtFileNames(listing);
+  if (doubt.empty()) doubt = DoubtSameStems(listing);
   if (doubt.empty()) doubt = DoubtClassNames(listing);
   if (doubt.empty()) doubt = DoubtSplits(listing, options);
+  if (doubt.empty()) doubt = DoubtPartsOfImages(listing);
   if (doubt.empty()) doubt = DoubtEqualStems(listing);
   if (doubt.empty()) doubt = DoubtTable(listing, options);
   if (doubt.empty()) doubt = DoubtAnnotationFiles(listing);
   return doubt.empty() ? "" : doubt + kClassesAllTheSame;
-}
-
-std::string DoubtClassLists(const FolderListing& listing, const LayoutOptions& options) {
-  const std::vector<List> lists = FindLists(listing, ListKind::kClasses);
-  if (lists.empty() || lists.front().split.empty() || !options.splits.empty()) return "";
-  for (const std::string& folder : SplitFoldersAtTop(listing)) {
-    const std::string split = UsualSplitName(folder);
-    const bool is_listed = std::any_of(lists.begin(), lists.end(),
-                                       [&](const List& list) { return list.split == split; });
-    const std::vector<std::string> classes = listing.FoldersIn(folder);
-    if (is_listed || classes.empty()) continue;
-    const List& list = lists.front();
-    return "folder " + folder + " holds folders of classes (" + classes.front() +
-           ", …), and no list is of " + split + ", so that it would be left out. Say --layout " +
-           "imagefolder --split " + split + " for its folders alone; or move each image of " +
-           list.file + " into a folder of its class (" + list.split +
-           "/CLASS/…) and say --layout " + "imagefolder; or say --layout csv for " + list.file +
-           " alone";
-  }
-  return "";
 }
 
 std::string NearLayouts(const FolderListing& listing) {

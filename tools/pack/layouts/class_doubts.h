@@ -15,9 +15,6 @@ namespace shardmill {
 // there is no doubt.
 std::string DoubtClassFolders(const FolderListing& listing, const LayoutOptions& options);
 
-// Why lists of classes may not be the whole set: the classes of another split lie in folders.
-std::string DoubtClassLists(const FolderListing& listing, const LayoutOptions& options);
-
 // For a folder that fits no layout: why the nearest ones do not fit, a line for each.
 std::string NearLayouts(const FolderListing& listing);
 

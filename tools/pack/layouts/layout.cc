@@ -20,6 +20,7 @@
 #include "tools/pack/layouts/layouts.h"
 #include "tools/pack/layouts/left_out.h"
 #include "tools/pack/layouts/list_choice.h"
+#include "tools/pack/layouts/list_doubts.h"
 #include "tools/pack/layouts/unlabelled.h"
 
 namespace shardmill {

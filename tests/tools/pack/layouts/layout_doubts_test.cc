@@ -59,6 +59,57 @@ TEST_F(LayoutDoubtsTest, GrayFilesOfTheSameNamesAreNoClass) {
   EXPECT_EQ(Good().layout, "imagefolder");
 }
 
+TEST_F(LayoutDoubtsTest, GrayFileOfTheNameOfAnImageIsNoImageOfAClass) {
+  folder_.Write("pictures/1.jpg", Jpeg(Photo({4, 4}, 1), 90));
+  folder_.Write("pictures/1.png", Png(MakeImage({4, 4}, 1, [](int, int, int) { return 1; })));
+  ExpectError(StatusCode::kInvalidArgument, "pictures/1.png has the name of pictures/1.jpg");
+}
+
+TEST_F(LayoutDoubtsTest, FoldersNamedLikeLabelsWithTheNamesOfImagesAreNoClass) {
+  Write({"top/area1.tif", "top/area2.tif", "gts_for_participants/area1.tif",
+         "gts_for_participants/area2.tif"});
+  ExpectError(StatusCode::kInvalidArgument, "--images top --labels gts_for_participants");
+}
+
+TEST_F(LayoutDoubtsTest, PartsOfASetOfImagesAreNoClasses) {
+  Write({"H_images_part_1/1.jpg", "H_images_part_2/2.jpg"});
+  ExpectError(StatusCode::kInvalidArgument,
+              "folder H_images_part_1, as all others, is named like images");
+  TestFolder alone("alone");
+  alone.Write("train_images/1.jpg", "x");
+  const Status status = ReadInputSet(alone.path(), options_).status();
+  EXPECT_NE(status.message().find("folder train_images"), std::string::npos) << status.message();
+}
+
+TEST_F(LayoutDoubtsTest, HalvesInSeveralSplitsAreAdvisedForTrainAndQuoted) {
+  Write({"test/org img/1.jpg", "test/label img/1.png", "train/org img/1.jpg",
+         "train/label img/1.png"});
+  ExpectError(StatusCode::kInvalidArgument,
+              "--images \"train/org img\" --labels \"train/label img\" --classes FILE for these "
+              "alone; there are 2 such folders");
+}
+
+TEST_F(LayoutDoubtsTest, RunLengthsAndLabelsThatNeverRepeatAreNoClasses) {
+  Write({"train/1.jpg", "train/2.jpg", "train_masks/1_mask.gif", "train_masks/2_mask.gif"});
+  folder_.Write("train_masks.csv", "img,rle_mask\n1.jpg,179 40 195 20\n2.jpg,3 4\n");
+  ExpectError(StatusCode::kInvalidArgument, "line 2 of train_masks.csv has '179 40 195 20'");
+  TestFolder distinct("distinct");
+  std::string list = "image,label\n";
+  for (int i = 10; i < 22; ++i) {
+    const std::string name = "i/" + std::to_string(i) + ".jpg";
+    distinct.Write(name, "x");
+    list += name + ",label " + std::to_string(i) + "a\n";
+  }
+  distinct.Write("train.csv", list);
+  EXPECT_NE(ReadInputSet(distinct.path(), options_)
+                .status()
+                .message()
+                .find("each of the 12 lines of train.csv has a label of its own, as 'label 10a'"),
+            std::string::npos);
+  options_.layout = "csv";
+  EXPECT_TRUE(ReadInputSet(distinct.path(), options_).ok());
+}
+
 TEST_F(LayoutDoubtsTest, ClassesThatAreDoubtedCanBeAskedFor) {
   Write({"photos/1.jpg", "ground_truth/1.png"});
   ExpectError(StatusCode::kInvalidArgument,

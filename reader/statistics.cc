@@ -22,18 +22,29 @@ void AddList(const google::protobuf::RepeatedPtrField<proto::UInt128>& part,
   }
 }
 
-void AddList(const google::protobuf::RepeatedField<double>& part,
-             google::protobuf::RepeatedField<double>* sum) {
-  while (sum->size() < part.size()) sum->Add(0);
-  for (int i = 0; i < part.size(); ++i) sum->Set(i, sum->Get(i) + part.Get(i));
+// Sums and sums of squared differences from the mean, as of Chan, Golub and LeVeque (1979): squares
+// of the values themselves would lose a deviation that is small beside its mean.
+void AddFloats(const proto::Statistics& part, proto::Statistics* sum) {
+  const auto more = static_cast<double>(part.image_pixels());
+  const auto before = static_cast<double>(sum->image_pixels());
+  const int channels = std::min(part.channel_value_sum_size(), part.channel_value_sum_sq_size());
+  while (sum->channel_value_sum_size() < channels) sum->add_channel_value_sum(0);
+  while (sum->channel_value_sum_sq_size() < channels) sum->add_channel_value_sum_sq(0);
+  for (int i = 0; i < channels; ++i) {
+    double squares = sum->channel_value_sum_sq(i) + part.channel_value_sum_sq(i);
+    if (more > 0 && before > 0) {
+      const double apart = part.channel_value_sum(i) / more - sum->channel_value_sum(i) / before;
+      squares += apart * apart * (more / (more + before)) * before;
+    }
+    sum->set_channel_value_sum(i, sum->channel_value_sum(i) + part.channel_value_sum(i));
+    sum->set_channel_value_sum_sq(i, squares);
+  }
 }
 
-ChannelMoments MomentsOf(long double sum, long double sum_sq, long double pixels) {
-  const long double mean = sum / pixels;
-  const long double variance = std::max(sum_sq / pixels - mean * mean, 0.0L);
+ChannelMoments MomentsOf(long double mean, long double variance) {
   ChannelMoments moments;
   moments.mean = static_cast<double>(mean);
-  moments.standard_deviation = static_cast<double>(std::sqrt(variance));
+  moments.standard_deviation = static_cast<double>(std::sqrt(std::max(variance, 0.0L)));
   return moments;
 }
 
@@ -51,12 +62,11 @@ void AddUInt128(uint64_t low, uint64_t high, proto::UInt128* sum) {
 }
 
 void AddStatistics(const proto::Statistics& part, proto::Statistics* sum) {
+  AddFloats(part, sum);  // by the pixels of both
   sum->set_records(sum->records() + part.records());
   sum->set_image_pixels(sum->image_pixels() + part.image_pixels());
   AddList(part.channel_sum(), sum->mutable_channel_sum());
   AddList(part.channel_sum_sq(), sum->mutable_channel_sum_sq());
-  AddList(part.channel_value_sum(), sum->mutable_channel_value_sum());
-  AddList(part.channel_value_sum_sq(), sum->mutable_channel_value_sum_sq());
   AddList(part.class_pixels(), sum->mutable_class_pixels());
   AddList(part.class_images(), sum->mutable_class_images());
   AddList(part.class_image_pixels(), sum->mutable_class_image_pixels());
@@ -73,10 +83,13 @@ std::vector<ChannelMoments> MomentsOfChannels(const proto::Statistics& statistic
   const long double pixels = statistics.image_pixels();
   if (pixels == 0) return moments;
   for (int i = 0; i < channels; ++i) {
-    moments[i] = floats ? MomentsOf(statistics.channel_value_sum(i),
-                                    statistics.channel_value_sum_sq(i), pixels)
-                        : MomentsOf(ToLongDouble(statistics.channel_sum(i)),
-                                    ToLongDouble(statistics.channel_sum_sq(i)), pixels);
+    if (floats) {
+      moments[i] = MomentsOf(statistics.channel_value_sum(i) / pixels,
+                             statistics.channel_value_sum_sq(i) / pixels);
+      continue;
+    }
+    const long double mean = ToLongDouble(statistics.channel_sum(i)) / pixels;
+    moments[i] = MomentsOf(mean, ToLongDouble(statistics.channel_sum_sq(i)) / pixels - mean * mean);
   }
   return moments;
 }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "proto/manifest.pb.h"
 
@@ -96,22 +97,42 @@ TEST(MomentsOfChannels, NoPixelsGiveZeros) {
   EXPECT_EQ(moments[0].standard_deviation, 0);
 }
 
-TEST(Statistics, SumsOfFloatsAreAddedAndGiveMoments) {
-  proto::Statistics first, second;
-  first.set_image_pixels(3);
-  first.add_channel_value_sum(3e-4);
-  first.add_channel_value_sum_sq(5e-8);
-  second.set_image_pixels(1);
-  for (const double value : {1e-4, -2.5}) {
-    second.add_channel_value_sum(value);
-    second.add_channel_value_sum_sq(value * value);
-  }
-  AddStatistics(second, &first);
-  const std::vector<ChannelMoments> moments = MomentsOfChannels(first);
+void AddFloatChannel(const std::vector<double>& values, proto::Statistics* statistics) {
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  const double mean = sum / static_cast<double>(values.size());
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  statistics->set_image_pixels(values.size());
+  statistics->add_channel_value_sum(sum);
+  statistics->add_channel_value_sum_sq(squares);
+}
+
+TEST(Statistics, SumsOfFloatsArePutTogetherAndGiveMoments) {
+  proto::Statistics first, second, all;
+  AddFloatChannel({1e-4, 2e-4, 3e-4}, &first);
+  AddFloatChannel({7e-4}, &second);
+  AddFloatChannel({-2.5}, &second);
+  AddStatistics(first, &all);
+  AddStatistics(second, &all);
+  AddStatistics(proto::Statistics(), &all);
+  const std::vector<ChannelMoments> moments = MomentsOfChannels(all);
   ASSERT_EQ(moments.size(), 2u);
-  EXPECT_DOUBLE_EQ(moments[0].mean, 1e-4);
-  EXPECT_DOUBLE_EQ(moments[0].standard_deviation, std::sqrt(6e-8 / 4 - 1e-8));
+  EXPECT_DOUBLE_EQ(moments[0].mean, 3.25e-4);
+  EXPECT_DOUBLE_EQ(moments[0].standard_deviation, std::sqrt(5.1875e-8));
   EXPECT_DOUBLE_EQ(moments[1].mean, -0.625);
+}
+
+TEST(Statistics, DeviationThatIsSmallBesideItsMeanIsKept) {
+  proto::Statistics all;
+  for (int part = 0; part < 1000; ++part) {
+    proto::Statistics statistics;
+    AddFloatChannel({1e6 - 0.25, 1e6 + 0.25, 1e6 - 0.25, 1e6 + 0.25}, &statistics);
+    AddFloatChannel(std::vector<double>(4, 1234.567), &statistics);
+    AddStatistics(statistics, &all);
+  }
+  const std::vector<ChannelMoments> moments = MomentsOfChannels(all);
+  EXPECT_NEAR(moments[0].standard_deviation, 0.25, 1e-9);
+  EXPECT_LT(moments[1].standard_deviation, 1e-9);
 }
 
 }  // namespace

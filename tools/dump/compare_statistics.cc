@@ -59,13 +59,16 @@ class Comparison {
     const int channels =
         std::max(manifest.channel_value_sum_size(), counted.channel_value_sum_size());
     for (int i = 0; i < channels; ++i) {
+      const auto pixels = static_cast<double>(counted.image_pixels());
+      const double sum = at(counted.channel_value_sum(), i);
       const double squares = at(counted.channel_value_sum_sq(), i);
       const std::string channel = " of channel " + std::to_string(i);
-      FloatSum("sum" + channel, at(manifest.channel_value_sum(), i),
-               at(counted.channel_value_sum(), i),
-               std::sqrt(squares * static_cast<double>(counted.image_pixels())));
-      FloatSum("sum of squares" + channel, at(manifest.channel_value_sum_sq(), i), squares,
-               squares);
+      FloatSum("sum" + channel, at(manifest.channel_value_sum(), i), sum,
+               std::abs(sum) + std::sqrt(squares * pixels));
+      // Differences from a mean that itself is rounded.
+      FloatSum("sum of squared differences from the mean" + channel,
+               at(manifest.channel_value_sum_sq(), i), squares,
+               squares + (pixels > 0 ? 1e-7 * sum / pixels * sum : 0));
     }
   }
 

@@ -11,6 +11,7 @@
 #include "reader/statistics.h"
 #include "tools/dump/record_view.h"
 #include "tools/pack/augment/affine_map.h"
+#include "tools/pack/records/float_sums.h"
 
 namespace shardmill {
 namespace {
@@ -86,27 +87,9 @@ void CountChannels(const Tensor& tensor, const Rows& rows, proto::Statistics* st
   statistics->set_image_pixels(PixelsOf(rows));
 }
 
-// In the order of packing, so that the sums of a record are the same.
 void CountFloatChannels(const Tensor& tensor, const Rows& rows, proto::Statistics* statistics) {
-  const int64_t width = tensor.shape[1];
-  const int64_t channels = tensor.shape.size() == 3 ? tensor.shape[2] : 1;
-  std::vector<double> sum(channels), sum_sq(channels);
-  for (size_t y = 0; y < rows.size(); ++y) {
-    const uint8_t* row =
-        tensor.bytes.data() + (y * width + rows[y].begin) * channels * sizeof(float);
-    for (uint32_t x = rows[y].begin; x < rows[y].end; ++x) {
-      for (int64_t channel = 0; channel < channels; ++channel, row += sizeof(float)) {
-        float value;
-        std::memcpy(&value, row, sizeof(float));
-        sum[channel] += value;
-        sum_sq[channel] += double{value} * value;
-      }
-    }
-  }
-  for (int64_t channel = 0; channel < channels; ++channel) {
-    statistics->add_channel_value_sum(sum[channel]);
-    statistics->add_channel_value_sum_sq(sum_sq[channel]);
-  }
+  const size_t channels = tensor.shape.size() == 3 ? tensor.shape[2] : 1;
+  AddFloatSums(tensor.bytes.data(), tensor.shape[1], channels, rows, statistics);
   statistics->set_image_pixels(PixelsOf(rows));
 }
 

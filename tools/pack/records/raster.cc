@@ -13,6 +13,7 @@
 #include "tools/pack/decode/tiff_read.h"
 #include "tools/pack/geometry/placement.h"
 #include "tools/pack/inputs/text_lines.h"
+#include "tools/pack/records/float_sums.h"
 
 namespace shardmill {
 namespace {
@@ -116,27 +117,6 @@ void SumBands(const uint8_t* pixels, uint32_t width, size_t bands,
   }
 }
 
-// Row after row: the same record has the same sums. What is not finite was filled with 0.
-void SumFloatBands(const uint8_t* pixels, uint32_t width, size_t bands,
-                   const std::vector<PixelSpan>& rows, proto::Statistics* statistics) {
-  std::vector<double> sum(bands), sum_sq(bands);
-  for (size_t y = 0; y < rows.size(); ++y) {
-    const uint8_t* row = pixels + (y * width + rows[y].begin) * bands * sizeof(float);
-    for (uint32_t x = rows[y].begin; x < rows[y].end; ++x) {
-      for (size_t b = 0; b < bands; ++b, row += sizeof(float)) {
-        float value;
-        std::memcpy(&value, row, sizeof value);
-        sum[b] += value;
-        sum_sq[b] += double{value} * value;
-      }
-    }
-  }
-  for (size_t b = 0; b < bands; ++b) {
-    statistics->add_channel_value_sum(sum[b]);
-    statistics->add_channel_value_sum_sq(sum_sq[b]);
-  }
-}
-
 }  // namespace
 
 Result<std::vector<int>> ParseBands(std::string_view text) {
@@ -224,7 +204,7 @@ void MeasureRaster(const uint8_t* pixels, ImageSize size, const RasterForm& form
   const auto bands = static_cast<size_t>(form.bands);
   if (form.dtype == DType::kU8) SumBands<uint8_t>(pixels, size.width, bands, rows, statistics);
   if (form.dtype == DType::kU16) SumBands<uint16_t>(pixels, size.width, bands, rows, statistics);
-  if (form.dtype == DType::kF32) SumFloatBands(pixels, size.width, bands, rows, statistics);
+  if (form.dtype == DType::kF32) AddFloatSums(pixels, size.width, bands, rows, statistics);
   statistics->set_image_pixels(shown);
 }
 

@@ -66,7 +66,7 @@ void CutRaster(const Raster& raster, const Placement& placement, std::vector<uin
 // Makes pixels without data those of no class. InvalidArgument when there is no value for that.
 Status IgnoreNoData(const Raster& raster, std::optional<uint32_t> ignore, ClassIdMap* labels);
 
-// Sets the sums of the bands over the rows, for integers: those of floats are not kept.
+// Sets the sums of the bands over the rows; those of floats as AddFloatSums does.
 void MeasureRaster(const uint8_t* pixels, ImageSize size, const RasterForm& form,
                    const std::vector<PixelSpan>& rows, proto::Statistics* statistics);
 

@@ -93,5 +93,18 @@ TEST_F(ListPathsTest, MissingFileIsNamedWithWhatIsThere) {
   ExpectError(StatusCode::kNotFound, "and neither does what is left without its first folders");
 }
 
+TEST_F(ListPathsTest, ColumnOfYesAndNoGivesTheSplits) {
+  source_.Write("classes.txt", "a\nb\n");
+  AddPairs({"1", "2", "3"});
+  source_.Write("files.csv",
+                "image,label,is_valid\n1.jpg,1_l.png,True\n2.jpg,2_l.png,false\n3.jpg,3_l.png,0\n");
+  ExpectLayout("list");
+  EXPECT_EQ(Keys("val"), (std::vector<std::string>{"1.jpg"}));
+  EXPECT_EQ(ReadLabels("train").size(), 2u);
+  source_.Write("files.csv", "image,label,is_train\n1.jpg,1_l.png,1\n2.jpg,2_l.png,maybe\n");
+  options_.overwrite = true;
+  ExpectError(StatusCode::kInvalidArgument, "line 3: 'maybe' is neither True nor False");
+}
+
 }  // namespace
 }  // namespace shardmill

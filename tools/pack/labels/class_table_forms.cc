@@ -144,10 +144,50 @@ Result<TableEntry> ParseJsonEntry(const rapidjson::Value& value, size_t place) {
   return entry;
 }
 
+// "- road", "// classes", "nc: 3": lines of other kinds of files. Empty: it may be a name.
+std::string FormOfLine(std::string_view line) {
+  if (line.front() == '%' || line.substr(0, 2) == "//") return "it looks like a comment";
+  if (line.substr(0, 2) == "- ") return "it begins with a dash, as in a list of YAML";
+  if (line.front() == '\'' && line.back() == '\'') return "it stands in single quotes";
+  return line.substr(0, 3) == "nc:" ? "it gives a number of classes, as in a file of YOLO" : "";
+}
+
+// "road=2" in all lines, or "0. road" and "1) sky".
+std::string FormOfAll(const std::vector<TextLine>& lines) {
+  constexpr char kDigits[] = "0123456789";
+  const auto all = [&](auto matches) { return std::all_of(lines.begin(), lines.end(), matches); };
+  if (all([&](const TextLine& line) {
+        const size_t equals = line.text.rfind('=');
+        return equals != std::string::npos && equals + 1 < line.text.size() &&
+               line.text.find_first_not_of(" 0123456789", equals + 1) == std::string::npos;
+      })) {
+    return "all lines end in = and a number, as with ids";
+  }
+  const bool is_numbered = all([&](const TextLine& line) {
+    const size_t end = line.text.find_first_not_of(kDigits);
+    return end != std::string::npos && end > 0 && (line.text[end] == '.' || line.text[end] == ')');
+  });
+  return is_numbered ? "all lines begin with numbers, as with ids" : "";
+}
+
+Status PlainNamesError(const TextLine& line, const std::string& form) {
+  return InvalidArgumentError(
+      "line " + std::to_string(line.number) + ": " + form +
+      ", and no separator makes columns of them; write a table with commas and the header "
+      "name,r,g,b or id,name, or the header name if these lines are the names");
+}
+
 }  // namespace
 
 Status CheckPlainNames(const std::vector<TextLine>& lines) {
   if (lines.size() < 2) return OkStatus();
+  for (const TextLine& line : lines) {
+    const std::string form = FormOfLine(line.text);
+    if (!form.empty()) return PlainNamesError(line, form);
+  }
+  if (const std::string form = FormOfAll(lines); !form.empty()) {
+    return PlainNamesError(lines.front(), form);
+  }
   const std::vector<TextLine> rest(lines.begin() + 1, lines.end());
   std::string form;
   if (lines.front().text.back() == ':') {
@@ -161,10 +201,7 @@ Status CheckPlainNames(const std::vector<TextLine>& lines) {
   } else {
     return OkStatus();
   }
-  return InvalidArgumentError(
-      "line " + std::to_string(lines.front().number) + ": " + form +
-      ", and no separator makes columns of them; write a table with commas and the header "
-      "name,r,g,b or id,name, or the header name if these lines are the names");
+  return PlainNamesError(lines.front(), form);
 }
 
 std::optional<uint32_t> ParseLevel(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tools/pack/decode/file_format.h"
+#include "tools/pack/inputs/split_names.h"
 #include "tools/pack/inputs/text_lines.h"
 
 namespace shardmill {
@@ -46,11 +47,16 @@ Part PartOf(std::string_view word) {
   return Part::kUnknown;
 }
 
+// The split that a yes in a column of this name means; empty: it is no such name.
+std::string SplitOfFlag(std::string_view lower) {
+  return lower.substr(0, 3) == "is_" ? UsualSplitName(std::string(lower.substr(3))) : "";
+}
+
 // Every word of the name must be known: "img_001" and "no_mask" are an image and a class.
 Kind KindOf(std::string_view field) {
   static const Words kSplits = {"split", "subset", "set", "partition", "fold"};
   const std::string lower = LowerCase(field);
-  if (kSplits.count(lower) > 0) return Kind::kSplit;
+  if (kSplits.count(lower) > 0 || !SplitOfFlag(lower).empty()) return Kind::kSplit;
   if (HasImageExtension(lower)) return Kind::kUnknown;
   bool image = false, label = false, file = false, number = false;
   for (size_t begin = 0; begin <= lower.size();) {
@@ -93,7 +99,13 @@ std::optional<ListHeader> ParseListHeader(const std::vector<std::string>& fields
   ListHeader header;
   header.columns.image = images.front();
   header.columns.label = labels.front();
-  if (!splits.empty()) header.columns.split = splits.front();
+  if (!splits.empty()) {
+    header.columns.split = splits.front();
+    header.columns.split_of_yes = SplitOfFlag(LowerCase(fields[splits.front()]));
+    const bool is_train = header.columns.split_of_yes == "train";
+    if (!header.columns.split_of_yes.empty())
+      header.columns.split_of_no = is_train ? "val" : "train";
+  }
   const std::pair<const std::vector<size_t>&, const char*> kinds[] = {
       {images, "images"}, {labels, "labels"}, {splits, "splits"}};
   for (const auto& [columns, what] : kinds) {

@@ -16,6 +16,8 @@ constexpr size_t kNoColumn = SIZE_MAX;
 
 struct ListColumns {
   size_t image = 0, label = 1, split = kNoColumn;
+  // For a column of splits that says yes or no, as is_valid: the split of each. Else empty.
+  std::string split_of_yes, split_of_no;
   size_t count = 0;  // of the first line; 0: the fields are not counted
 };
 

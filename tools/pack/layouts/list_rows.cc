@@ -58,6 +58,19 @@ Status CheckCount(const std::vector<std::string>& fields, size_t wanted) {
                               "; put quotes around fields that hold a separator");
 }
 
+// What a column like is_valid means by its word.
+Result<std::string> SplitOfAnswer(const std::string& answer, const ListColumns& columns) {
+  const std::string lower = LowerCase(answer);
+  for (const char* yes : {"true", "yes", "1"}) {
+    if (lower == yes) return columns.split_of_yes;
+  }
+  for (const char* no : {"false", "no", "0"}) {
+    if (lower == no) return columns.split_of_no;
+  }
+  return InvalidArgumentError("'" + answer + "' is neither True nor False, as whether it is of " +
+                              columns.split_of_yes);
+}
+
 Result<ListRow> ParseFields(const std::vector<std::string>& fields, const ListColumns& columns) {
   ListRow row;
   RETURN_IF_ERROR(CheckCount(fields, columns.count));
@@ -68,6 +81,9 @@ Result<ListRow> ParseFields(const std::vector<std::string>& fields, const ListCo
   if (columns.split == kNoColumn) return row;
   if (columns.split < fields.size()) row.split = fields[columns.split];
   if (row.split.empty()) return InvalidArgumentError("its column of splits is empty");
+  if (!columns.split_of_yes.empty()) {
+    ASSIGN_OR_RETURN(row.split, SplitOfAnswer(row.split, columns));
+  }
   return row;
 }
 

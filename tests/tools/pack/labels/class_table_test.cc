@@ -62,9 +62,18 @@ TEST(ClassTable, NamesThatLookLikeAnotherFormAreRefused) {
   ExpectError("names:\n  0: road\n  1: sky\n", "line 1: it ends in a colon");
   ExpectError("id name\n0 road\n1 sky\n", "line 1: all other lines begin with numbers");
   ExpectError("road 2\nsky 0\ncar 1\n", "line 1: the lines below end in numbers");
+  ExpectError("nc: 3\nnames:\n- road\n- sky\n", "line 1: it gives a number of classes");
+  ExpectError("road\n- sky\n", "line 2: it begins with a dash");
+  ExpectError("// my classes\nroad\nsky\n", "line 1: it looks like a comment");
+  ExpectError("road\n% sky\n", "line 2: it looks like a comment");
+  ExpectError("road=2\nsky=0\n", "line 1: all lines end in = and a number");
+  ExpectError("0. road\n1. sky\n", "line 1: all lines begin with numbers");
+  ExpectError("0) road\n1) sky\n", "line 1: all lines begin with numbers");
+  ExpectError("'road'\n'sky'\n", "line 1: it stands in single quotes");
   ExpectError("a\nwall, brick\nc\n", "line 2: 2 columns, and the first row has 1");
-  for (const char* text : {"background\nclass 1\nclass 2\n", "name\nBoeing 747\nAirbus 320\n",
-                           "a\n\"wall, brick\"\nc 2\n", "one\n"}) {
+  for (const char* text :
+       {"background\nclass 1\nclass 2\n", "name\nBoeing 747\nAirbus 320\n",
+        "a\n\"wall, brick\"\nc 2\n", "one\n", "a=1\nb\n", "1st floor\n2nd floor\n", "nc\nnd\n"}) {
     EXPECT_TRUE(ParseClassTable(text).ok()) << text << ParseClassTable(text).status().ToString();
   }
 }

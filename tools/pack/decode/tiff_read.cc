@@ -352,6 +352,9 @@ Status TiffReader::ReadTiles(const TiffHeader& header, std::vector<uint8_t>* out
       tile_bytes / row_bytes < static_cast<tmsize_t>(height)) {
     return Damaged();
   }
+  // A tile may be larger than a small picture, but not by any number that a file gives.
+  constexpr size_t kLargeTile = size_t{64} << 20;
+  if (static_cast<size_t>(tile_bytes) > std::max(kLargeTile, 4 * out->size())) return Damaged();
   std::vector<uint8_t> tile(static_cast<size_t>(tile_bytes));
   for (size_t plane = 0; plane < planes; ++plane) {
     for (uint64_t y = 0; y < header.height; y += height) {

@@ -10,12 +10,6 @@ namespace shardmill {
 
 class LayoutPackTest : public PackTest {
  protected:
-  void ExpectLayout(const std::string& name) {
-    ExpectPacked();
-    EXPECT_NE(error_.find("taken for layout " + name + ": "), std::string::npos) << error_;
-    ReadLabels();
-    EXPECT_EQ(manifest_.recipe().layout(), name);
-  }
   // Enough images that a set without splits gets both.
   void AddMany(const std::string& image_begin, const std::string& image_end,
                const std::string& label_begin, const std::string& label_end,

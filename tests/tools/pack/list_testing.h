@@ -18,10 +18,6 @@ class ListPackTest : public PackTest {
       source_.Write(stem + "_l.png", GrayPng(kSize, {id++ % 2}));
     }
   }
-  void ExpectLayout(const std::string& name) {
-    ExpectPacked();
-    EXPECT_NE(error_.find("taken for layout " + name + ": "), std::string::npos) << error_;
-  }
   std::vector<std::string> Keys(const std::string& split) {
     std::vector<std::string> keys;
     for (const auto& [key, values] : ReadLabels(split)) keys.push_back(key);

@@ -54,6 +54,13 @@ void PackTest::ExpectPacked() {
   EXPECT_EQ(*result, 0) << out_ << error_;
 }
 
+void PackTest::ExpectLayout(const std::string& name) {
+  ExpectPacked();
+  EXPECT_NE(error_.find("taken for layout " + name + ": "), std::string::npos) << error_;
+  ReadLabels();
+  EXPECT_EQ(manifest_.recipe().layout(), name);
+}
+
 void PackTest::ExpectError(StatusCode code, const std::string& text) {
   const Status status = Pack().status();
   EXPECT_EQ(status.code(), code) << status.ToString();

@@ -31,6 +31,8 @@ class PackTest : public testing::Test {
   // Packs source_ into output_; prints nothing.
   Result<int> Pack();
   void ExpectPacked();
+  // Packed by this layout, which was found by itself.
+  void ExpectLayout(const std::string& name);
   // The pack ends with this error, whose text holds `text`.
   void ExpectError(StatusCode code, const std::string& text);
 

@@ -63,16 +63,22 @@ TEST(LogitCanvas, ManyWindowsOnAPixelAreAveraged) {
   EXPECT_EQ(canvas.UncoveredPixels(), 0u);
 }
 
-// A network that looks at single pixels: windows must give what whole images give.
-TEST(SlidingWindow, OfAPixelwiseNetworkEqualsWholeImages) {
+// A network that looks at single pixels.
+ModelSpec OneConvolution(int classes) {
   ModelSpec model;
   model.name = "pixelwise";
   LayerSpec layer;
   layer.name = "head";
   layer.inputs = {"images"};
-  layer.channels = kClasses;
-  layer.bias = true;
+  layer.channels = classes;
   model.layers = {layer};
+  return model;
+}
+
+// Of a network that looks at single pixels, windows must give what whole images give.
+TEST(SlidingWindow, OfAPixelwiseNetworkEqualsWholeImages) {
+  ModelSpec model = OneConvolution(kClasses);
+  model.layers.front().bias = true;
   const auto ops = CpuOps();
   const auto graph = MakeGraph(model, ops.get(), PixelOptions());
   Samples samples({2, 13, 17, 3});
@@ -195,14 +201,7 @@ class PredictionWriterTest : public testing::Test {
     scorer_.dataset = *dataset;
     scorer_.task = *DescribeTask(scorer_.dataset->schema());
     ops_ = CpuOps();
-    ModelSpec model;
-    model.name = "three";
-    LayerSpec layer;
-    layer.name = "head";
-    layer.inputs = {"images"};
-    layer.channels = 3;
-    model.layers = {layer};
-    scorer_.graph = MakeGraph(model, ops_.get());
+    scorer_.graph = MakeGraph(OneConvolution(3), ops_.get());
   }
 
   // Two tiles of 1 × 3 pixels of a source of 1 × 4, the second one pixel further to the right.
@@ -378,14 +377,7 @@ TEST(PredictionTable, AppearsWholeOrNotAtAll) {
   Scorer scorer;
   scorer.dataset = *dataset;
   scorer.task = *DescribeTask(scorer.dataset->schema());
-  ModelSpec model;
-  model.name = "three";
-  LayerSpec layer;
-  layer.name = "head";
-  layer.inputs = {"images"};
-  layer.channels = 3;
-  model.layers = {layer};
-  scorer.graph = MakeGraph(model, ops.get());
+  scorer.graph = MakeGraph(OneConvolution(3), ops.get());
   PredictionOptions options;
   options.folder = testing::TempDir() + "/table_out";
   std::filesystem::remove_all(options.folder);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "reader/base/file.h"
+#include "tools/pack/decode/image_decode.h"
 #include "tools/pack/inputs/pairing.h"
 #include "tools/pack/inputs/split_names.h"
 #include "tools/pack/labels/class_table.h"
@@ -40,7 +42,58 @@ bool AreApartByThresholds(const std::vector<ClassInfo>& classes) {
   });
 }
 
+// By the thresholds of the layout.
+bool IsBlackOrWhite(uint32_t color) {
+  const uint32_t high = color & 0x808080;
+  return high == 0 || high == 0x808080;
+}
+
+bool IsInBlackAndWhite(const SourceImage& image) {
+  if (image.layout == PixelLayout::kGray || image.layout == PixelLayout::kGrayAlpha) return true;
+  if (image.layout == PixelLayout::kPalette) {
+    return std::all_of(image.samples.begin(), image.samples.end(), [&](uint8_t index) {
+      return index < image.palette.size() && IsBlackOrWhite(image.palette[index]);
+    });
+  }
+  const auto step = static_cast<size_t>(ChannelsOf(image.layout));
+  for (size_t at = 0; at + 2 < image.samples.size(); at += step) {
+    const uint8_t* pixel = &image.samples[at];
+    if (!IsBlackOrWhite(uint32_t{pixel[0]} << 16 | uint32_t{pixel[1]} << 8 | pixel[2]))
+      return false;
+  }
+  return true;
+}
+
+// False as well for what cannot be read: packing says why.
+bool IsMaskInBlackAndWhite(const std::string& path) {
+  constexpr uint64_t kMaxBytes = uint64_t{1} << 28, kMaxPixels = uint64_t{1} << 26;
+  const Result<std::string> file = ReadFile(path, kMaxBytes);
+  SourceImage image;
+  ImageDecoder decoder;
+  return file.ok() && decoder.Decode(*file, kMaxPixels, &image).ok() && image.sample_bytes == 1 &&
+         IsInBlackAndWhite(image);
+}
+
 }  // namespace
+
+std::string DoubtDeepGlobe(const FolderListing& listing, const LayoutOptions& options) {
+  constexpr size_t kLookedAt = 8;
+  if (options.classes_file.has_value() || !ClassTableAtTop(listing).empty()) return "";
+  std::vector<const std::string*> masks;
+  for (const ListedFile& file : listing.files) {
+    if (IsMask(file.path)) masks.push_back(&file.path);
+  }
+  const size_t looked_at = std::min(masks.size(), kLookedAt);
+  for (size_t i = 0; i < looked_at; ++i) {
+    const std::string& path = *masks[i * masks.size() / looked_at];
+    if (!IsMaskInBlackAndWhite(JoinPath(listing.root, path))) return "";
+  }
+  return "the masks, as " + *masks.front() +
+         ", are black and white, as those of roads or of classes of your own, and show no land "
+         "cover; write a table with the header name,r,g,b and the lines road,255,255,255 and "
+         "background,0,0,0, and give it with --classes FILE; if this is land cover all the same, "
+         "say --layout deepglobe";
+}
 
 std::string RecognizeDeepGlobe(const FolderListing& listing) {
   const ListedFile* mask = FindBelow(listing, "", IsMask);

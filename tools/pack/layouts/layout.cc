@@ -336,7 +336,7 @@ const std::vector<Layout>& Layouts() {
       {"mapillary-v2", "the same with training/v2.0/labels", 0, RecognizeMapillaryTwo,
        ReadMapillaryTwo},
       {"deepglobe", "N_sat.jpg and N_mask.png in a folder; colours by thresholds", 0,
-       RecognizeDeepGlobe, ReadDeepGlobe},
+       RecognizeDeepGlobe, ReadDeepGlobe, DoubtDeepGlobe},
       {"synthia", "RGB and GT/LABELS, with the class in the red channel", 0, RecognizeSynthia,
        ReadSynthia},
       {"coco",

@@ -47,6 +47,8 @@ Status ReadSynthia(const LayoutInput& input, InputSet* set);
 
 std::string RecognizeDeepGlobe(const FolderListing& listing);
 Status ReadDeepGlobe(const LayoutInput& input, InputSet* set);
+// Masks in black and white are of the road set, which has files of the same names.
+std::string DoubtDeepGlobe(const FolderListing& listing, const LayoutOptions& options);
 
 // Mapillary Vistas 1 and 1.2.
 std::string RecognizeMapillary(const FolderListing& listing);
